@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 ABSTAIN: Final = "ABSTAIN"
+"""The decision not to decide: refer to a person. It is never in `TaskCard.decisions`."""
 FIRST_VERSION: Final = "1"
 """Of a domain, and of every domain in runs of before domains had versions."""
-"""The decision not to decide: refer to a person. It is never in `TaskCard.decisions`."""
 
 RELATIONS: Final = (">", ">=", "<", "<=", "in", "not in")
 """How a value stands to a threshold, or to a list of values."""

@@ -47,7 +47,7 @@ NAMES: Final[Mapping[str, str]] = {"variant": "trial", "sample": "repeat"}
 COLUMNS: Final[Mapping[str, str]] = {"depth": "case_depth"}
 """Fields of a row whose column has another name: an axis may measure a `depth`."""
 _DEPTH: Final = re.compile(r"(?:depth=|stratum=d)(\d+)")
-_PHASES: Final = ("ingest", "recall", "answer", "judge", "control", "measure", "author")
+_PHASES: Final = ("ingest", "recall", "answer", "judge", "control", "measure", "author", "write")
 _USAGE_MEASURED: Final = (
     "calls",
     "tokens_in",

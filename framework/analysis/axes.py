@@ -17,7 +17,7 @@ from framework.contracts import Axis
 from framework.errors import UserError
 from framework.records import Row
 from framework.registry import plugins
-from framework.rows import PackedRows, in_order
+from framework.rows import PackedRows
 from framework.statistics.clusters import FloatArray
 from framework.statistics.intervals import Interval, mean_intervals
 from framework.statistics.ratios import ratio_of_means
@@ -151,7 +151,7 @@ def _axes_at(
         means, clusters, seed=seed, amounts=amounts(),
         weights=_weights(columns.sample[at], case, values, n),
     )  # fmt: skip
-    noise = _noise(columns, at, means)
+    noise = _noise(columns, at, values)
     for name, (top, bottom) in ratios().items():
         if top in means and bottom in means:
             r = ratio_of_means(means[top], means[bottom], clusters)
@@ -162,9 +162,10 @@ def _axes_at(
         column = _balanced_column(columns, at, case, means.get(axis))
         if column is not None:
             i = mean_intervals({name: column}, clusters, seed=seed, amounts=(name,))[name]
-            high = None if i.high is None else min(i.high, 1.0)
             method = f"{i.method}, gold decisions at equal weight"
-            intervals[name] = replace(i, high=high, method=method)
+            if i.low is not None and i.high is not None:
+                i = replace(i, low=max(i.low, 0.0), high=min(i.high, 1.0))
+            intervals[name] = replace(i, method=method)
     entries = {
         axis: {
             "mean": i.mean,
@@ -333,24 +334,35 @@ def _balanced_column(
     return weighed
 
 
-def _noise(columns: RowColumns, at: IntArray, axes: Iterable[str]) -> dict[str, float | None]:
-    """By axis, what its mean would move by, were the same cases asked again."""
-    if len(np.unique(columns.sample[at] % (1 << 31))) == 1:
-        return dict.fromkeys(axes)
+def _noise(
+    columns: RowColumns, at: IntArray, values: Mapping[str, FloatArray]
+) -> dict[str, float | None]:
+    """By axis, what its mean would move by, were the same cases asked again; empty with one repeat.
+
+    values : of the rows at these places.
+    """
+    repeats = columns.sample[at] % (1 << 31)
+    if len(np.unique(repeats)) == 1:
+        return {}
     # Sums of floats depend on their order.
-    ordered = in_order(poolable(columns.rows_at(at)))
-    return {axis: repeat_variance(_repeats(ordered, axis)).noise_sd for axis in axes}
-
-
-def _repeats(rows: Sequence[Row], axis: str) -> dict[str, list[float | None]]:
-    """By case, the value of every repeat, the arm's trials averaged; None where undefined."""
-    found: dict[str, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for row in rows:
-        values = found[row.case_id][row.repeat]
-        value = row.axes.get(axis)
-        if value is not None:
-            values.append(value)
+    order = np.lexsort((columns.sample[at], columns.case[at]))
+    places = list(zip(columns.case[at][order].tolist(), repeats[order].tolist(), strict=True))
     return {
-        case: [sum(v) / len(v) if v else None for _, v in sorted(samples.items())]
-        for case, samples in found.items()
+        axis: repeat_variance(_repeats(places, own[order].tolist())).noise_sd
+        for axis, own in values.items()
+    }
+
+
+def _repeats(
+    places: Sequence[tuple[int, int]], values: Sequence[float]
+) -> dict[str, list[float | None]]:
+    """By case, the value of every repeat, the arm's trials averaged; None where undefined."""
+    found: dict[int, dict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
+    for (case, repeat), value in zip(places, values, strict=True):
+        trials = found[case][repeat]
+        if value == value:
+            trials.append(value)
+    return {
+        str(case): [sum(v) / len(v) if v else None for _, v in sorted(repeats.items())]
+        for case, repeats in found.items()
     }

@@ -31,6 +31,7 @@ from typing import Any, Final
 
 from framework.analysis.forms import poolable
 from framework.records import Row, Usage
+from framework.rows import chosen, going_up
 from framework.statistics.ratios import Ratio, bootstrap_ratios, ratio_difference
 from framework.text.canonical import canonical_json
 
@@ -108,7 +109,7 @@ def differences(
         place = {key: value for key, value in run.items() if key != "arch"}
         key = canonical_json(place)
         places[key] = place
-        good = [row for row in rows if not row.error]
+        good = chosen(rows, lambda row: not row.error)
         cases[key][run["arch"]] = _cases(good, sharing(good))
     found = []
     for key, arms in cases.items():
@@ -149,20 +150,16 @@ class _Case:
 
 def _cases(rows: Sequence[Row], shared: Sharing) -> dict[str, _Case]:
     """By id, the cases whose success is known."""
-    by_case: dict[str, list[Row]] = defaultdict(list)
-    for row in sorted(
-        poolable(rows), key=lambda row: row.key
-    ):  # sums of floats depend on their order
+    found: dict[str, tuple[str, list[tuple[float, ...]]]] = {}
+    for row in going_up(poolable(rows)):  # sums of floats depend on their order
         if row.success is not None:
-            by_case[row.case_id].append(row)
-    return {
-        case: _Case(
-            sum(row.success or 0.0 for row in own) / len(own),
-            {name: sum(_spent(row, name, shared) for row in own) / len(own) for name in COSTS},
-            own[0].cluster or case,
-        )
-        for case, own in by_case.items()
-    }
+            _, own = found.setdefault(row.case_id, (row.cluster or row.case_id, []))
+            own.append((row.success, *(_spent(row, name, shared) for name in COSTS)))
+    cases = {}
+    for case, (cluster, own) in found.items():
+        success, *costs = (sum(column) / len(own) for column in zip(*own, strict=True))
+        cases[case] = _Case(success, dict(zip(COSTS, costs, strict=True)), cluster)
+    return cases
 
 
 def _spent(row: Row, name: str, shared: Sharing) -> float:

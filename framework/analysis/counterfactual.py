@@ -6,12 +6,13 @@ The papers' fifth axis: a property of a population, not of a case (LongHorizon s
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from framework.contracts import ProtectedGroups
 from framework.records import ABSTAIN, Row
-from framework.rows import in_order
+from framework.rows import going_up
 from framework.statistics.fairness import CounterfactualPair, PairFairness, PairSide, pair_fairness
 from framework.statistics.intervals import Interval
 from framework.statistics.paired import Comparison
@@ -52,38 +53,48 @@ def pairs_of(
     A pair is the two cases of one cluster whose tags differ in one protected attribute and nothing
     else, one of them of the reference group. Each repeat and trial makes a pair, in one cluster.
     """
-    together: dict[tuple[str, int, int, int], list[Row]] = defaultdict(list)
+    together: dict[tuple[str, int, int, int], list[_Member]] = defaultdict(list)
     if len({row.cluster for row in rows}) < len(rows):
-        for row in in_order(rows):
-            together[row.cluster, row.trial, row.repeat, row.turn].append(row)
+        for row in going_up(rows):
+            member = _Member(tags=row.tags, failed=bool(row.error), side=_side(row, groups))
+            together[row.cluster, row.trial, row.repeat, row.turn].append(member)
     found: dict[str, list[CounterfactualPair]] = defaultdict(list)
     failed = 0
     for (cluster, *trial), members in together.items():
         attribute = _attribute(members, groups)
         if attribute is None:
             continue
-        if any(row.error for row in members):
+        if any(member.failed for member in members):
             failed += 1
             continue
         protected, reference = sorted(
-            members, key=lambda row: row.tags[attribute] == groups.reference[attribute]
+            members, key=lambda member: member.tags[attribute] == groups.reference[attribute]
         )
         found[attribute].append(
             CounterfactualPair(
                 id="/".join(map(str, (cluster, *trial))),
-                protected=_side(protected, groups),
-                reference=_side(reference, groups),
+                protected=protected.side,
+                reference=reference.side,
                 cluster=cluster,
             )
         )
     return dict(sorted(found.items())), failed
 
 
-def _attribute(members: Sequence[Row], groups: ProtectedGroups) -> str | None:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Member:
+    """What a pair takes of a row: all rows in memory would be too many."""
+
+    tags: Mapping[str, str]
+    failed: bool
+    side: PairSide
+
+
+def _attribute(members: Sequence[_Member], groups: ProtectedGroups) -> str | None:
     """The attribute in which two rows differ; None for rows that are no pair."""
     if len(members) != 2:
         return None
-    a, b = (row.tags for row in members)
+    a, b = (member.tags for member in members)
     differ = [name for name in a.keys() | b.keys() if a.get(name) != b.get(name)]
     if len(differ) != 1 or differ[0] not in groups.reference:
         return None

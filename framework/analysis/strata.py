@@ -60,7 +60,7 @@ def depths_of_strata(rows: Sequence[Row]) -> dict[str, int]:
 def natural(name: str) -> tuple[tuple[int, str], ...]:
     """A key that orders names by the numbers in them: d2 before d10."""
     parts = _NUMBER.split(name)
-    return tuple((int(p), "") if p.isdigit() else (0, p) for p in parts)
+    return tuple((int(p), "") if p.isdecimal() else (0, p) for p in parts)
 
 
 def strata_of(group: Group) -> list[str]:

@@ -80,7 +80,7 @@ def summarize(
     judged = [
         name for name, entry in axes.items() if meta.get(name, {}).get("judged") and entry["n"]
     ]
-    strata = _strata(columns, plan.top.seed, rates, judge_kind)
+    strata = axes_of_strata(columns, plan.top.seed, rates, judge_kind)
     domain = plan.parts["domain"].plugin.cls
     return {
         "run": {
@@ -238,7 +238,7 @@ def constants(rows: Iterable[Row]) -> dict[str, float]:
     return {label: n / len(labels) for label, n in counts.most_common()}
 
 
-def _strata(
+def axes_of_strata(
     columns: RowColumns, seed: int, rates: Mapping[str, ErrorRates], judge_kind: str
 ) -> dict[str, dict[str, Any]]:
     """The axes by stratum and by every tag, as `stratum=open` or `form=held_out`."""
@@ -250,7 +250,7 @@ def _strata(
             for tag, value in row.tags.items():
                 groups[f"{tag}={value}"].append(at)
     known = columns.answered.any()
-    shared = sharing([row for row in rows if not row.error]) if known else {}
+    shared = sharing(chosen(rows, lambda row: not row.error)) if known else {}
     # A tag often says the same of a case as its stratum: the same rows are measured once.
     measured: dict[str, dict[str, dict[str, Any]]] = {}
     found = {}

@@ -18,6 +18,7 @@ from framework.contracts.recipe import Convention
 from framework.errors import UserError
 from framework.records import Row
 from framework.registry import find, names, nearest
+from framework.rows import by_session
 from framework.statistics.comparison import case_means, comparison_table
 from framework.statistics.correlation import axis_correlations
 from framework.statistics.replication import replication
@@ -45,6 +46,7 @@ def sweep_summary(
     published convention too where one is named. `cost_effectiveness` has the pairs' successes per
     1,000 tokens, ratios of means and no axis of a case: described with intervals, not tested.
     """
+    rows = [by_session(own) for own in rows]
     groups: dict[tuple[Any, ...], list[Mapping[str, Any]]] = defaultdict(list)
     for summary in summaries:
         groups[setting_of(summary["run"])].append(summary)
@@ -89,30 +91,21 @@ def reader_agreement(summaries: Sequence[Mapping[str, Any]]) -> list[dict[str, A
     """Which orders of two arms survive every model of the sweep, by budget and headline axis.
 
     Empty for one model. A pair counts as ordered when every model gives the two arms different
-    means, and as surviving when all of them give the same order (validity.md section 1).
+    means, and as surviving when all of them give the same order (validity.md section 1). Each entry
+    names where it stands, as in `model_agreement`.
     """
     models = sorted({s["run"]["model"] for s in summaries})
-    if len(models) < 2:
-        return []
-    means: dict[tuple[str, str, str], dict[str, dict[str, float]]] = defaultdict(dict)
-    for s in summaries:
-        for axis in _headline(s):
-            if (mean := s["axes"][axis]["mean"]) is not None:
-                place = means[s["run"]["domain"], s["run"]["budget"], axis]
-                place.setdefault(s["run"]["arch"], {})[s["run"]["model"]] = mean
     found: list[dict[str, Any]] = []
-    for (domain, budget, axis), arms in means.items():
-        everywhere = sorted(arm for arm, by_model in arms.items() if len(by_model) == len(models))
+    for place, means in _by_model(summaries).items() if len(models) > 1 else ():
+        everywhere = sorted(set.intersection(*(set(means.get(m, {})) for m in models)))
         ordered, survive = 0, []
         for a, b in combinations(everywhere, 2):
-            signs = {(arms[a][m] > arms[b][m]) - (arms[a][m] < arms[b][m]) for m in models}
+            signs = {(means[m][a] > means[m][b]) - (means[m][a] < means[m][b]) for m in models}
             ordered += 0 not in signs
             if signs in ({1}, {-1}):
                 survive.append([a, b] if signs == {1} else [b, a])
-        found.append(
-            {"domain": domain, "budget": budget, "axis": axis, "models": models,
-             "ordered_pairs": ordered, "surviving": survive}
-        )  # fmt: skip
+        here = {"models": models, "ordered_pairs": ordered, "surviving": survive}
+        found.append({**dict(place), **here})
     return found
 
 
@@ -122,6 +115,19 @@ def model_agreement(summaries: Sequence[Mapping[str, Any]]) -> list[dict[str, An
     Arms are compared between models where all of `SETTING` but the model is equal. Each entry names
     where it stands and the two models, and holds a `Replication`. Empty for one model.
     """
+    return [
+        {**dict(place), "model_a": a, "model_b": b, **dataclasses.asdict(found)}
+        for place, models in _by_model(summaries).items()
+        for a, b in combinations(models, 2)
+        if models[a].keys() & models[b].keys()
+        for found in [replication(models[a], models[b])]
+    ]
+
+
+def _by_model(
+    summaries: Sequence[Mapping[str, Any]],
+) -> dict[tuple[Any, ...], dict[str, dict[str, float]]]:
+    """By all that the models share, budget and headline axis: by model, the means of the arms."""
     means: dict[tuple[Any, ...], dict[str, dict[str, float]]] = defaultdict(dict)
     for s in summaries:
         run = s["run"]
@@ -130,13 +136,7 @@ def model_agreement(summaries: Sequence[Mapping[str, Any]]) -> list[dict[str, An
             if (mean := s["axes"][axis]["mean"]) is not None:
                 place = means[*others.items(), ("axis", axis)]
                 place.setdefault(run["model"], {})[run["arch"]] = mean
-    return [
-        {**dict(place), "model_a": a, "model_b": b, **dataclasses.asdict(found)}
-        for place, models in means.items()
-        for a, b in combinations(models, 2)
-        if models[a].keys() & models[b].keys()
-        for found in [replication(models[a], models[b])]
-    ]
+    return means
 
 
 def compare_runs(

@@ -12,6 +12,7 @@ from typing import Any, Final
 from framework.contracts import REPORTED, Domain, Provenance, RowKey
 from framework.errors import DataError, UserError
 from framework.records import Case, Event, Gold
+from framework.registry import nearest
 from framework.reporting.terminal import wrapped
 from framework.store import JournalEvent
 from framework.text.printable import printable
@@ -35,6 +36,8 @@ def show(args: argparse.Namespace) -> int:
     case = given.pop("case", None)
     if runs:
         _refuse_sweep(Path(runs[0]))
+        if wrong := [*runs[1:], *(f"{key}={given[key]}" for key in given.keys() - {"arm"})]:
+            raise UserError(f"show: {wrong[0]}: of a run give case=ID and perhaps arm=NAME alone")
     if case is None and (runs or "domain" not in given):
         raise UserError("show: say which case, as case=3 or case=ID")
     if runs and case is not None:
@@ -159,9 +162,12 @@ def _show_in_run(path: Path, case: str, arm: str | None) -> None:
     if case.isdigit() and all(row.case_id != case for row in state.rows):
         plan = stored_plan(state)  # rows come as they end: the domain tells their order
         case = _pick(plan.parts["domain"].create(), plan.top.seed, case).id
-    rows = [r for r in state.rows if r.case_id == case and arm in (None, r.arm)]
-    if not rows:
+    of_case = [row for row in state.rows if row.case_id == case]
+    if not of_case:
         raise UserError(f"{path} has no case {case!r}; rows.parquet lists them")
+    rows = [row for row in of_case if arm in (None, row.arm)]
+    if not rows:
+        raise UserError(f"{path} has no arm {arm!r}{nearest(str(arm), [r.arm for r in of_case])}")
     keys = {row.key: row for row in rows}
     records: dict[RowKey, Mapping[str, Any]] = {}
     for record in answer_records(path):
@@ -251,7 +257,7 @@ def _print_answer(record: Mapping[str, Any]) -> None:
     if answer is None:
         return
     _print(f"\nANSWER {answer['decision'] or answer['text']}", end="")
-    _print("   (the declared default: undetermined)" if answer["defaulted"] else "")
+    _print("   (nothing determined it)" if answer["defaulted"] else "")
     if answer.get("confidence") is not None:
         _print(f"confidence {answer['confidence']:.2f}")
     if answer["amount"] is not None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from framework.store.directory import JOB_LOG
@@ -22,7 +22,10 @@ class _File(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         self._waiting.append(self.format(record) + "\n")
         if self._directory.is_dir():
-            with (self._directory / JOB_LOG).open("a", encoding="utf-8") as file:
+            with (
+                suppress(OSError),  # a full disk ends the run where its results are written
+                (self._directory / JOB_LOG).open("a", encoding="utf-8") as file,
+            ):
                 file.writelines(self._waiting)
             self._waiting.clear()
 

@@ -1,7 +1,7 @@
 """The bound client: asks a model, and books every call on the case's ledger by phase.
 
-Phases are ingest, recall, answer, judge, control (the whole of a case without its injection), and
-measure (what axes take of an embedder).
+Phases are ingest, recall, answer, judge, control (the whole of a case without its injection),
+measure (what axes take of an embedder), write (what a session adds to memory), author (a loop).
 A language model's tokens are as the provider counted them; a rule-based model's are counted with
 the project's own counter on the rendered prompt and the response's text, at price 0.
 """

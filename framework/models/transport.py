@@ -347,21 +347,30 @@ class Served(ABC, Generic[S]):
             except BaseException:
                 self._throttle.leave(started)
                 raise
-            if (cache := self._open_cache()) is not None:
-                cache.put(key, operation, response)
-            if account and reserved and response.stop == "unfit":
-                account.release(reserved)
-            elif account and reserved:
-                usd = self.cost(response) * self.paid_share
-                took = response.tokens_in + response.tokens_out
-                doubted = (0.0, 0)
-                if account.capped:
-                    worse = charged(response, body, self.most_out)
-                    more = worse.tokens_in + worse.tokens_out - took
-                    doubted = (self.cost(worse) * self.paid_share - usd, more)
-                account.commit(reserved, usd, took, doubted)
-            self._throttle.leave(started)
+            try:
+                if account and reserved:
+                    self._commit(account, reserved, response, body)
+                if (cache := self._open_cache()) is not None:
+                    cache.put(key, operation, response)
+            finally:
+                self._throttle.leave(started)
             return response
+
+    def _commit(
+        self, account: Spending, reserved: Reservation, response: Response, body: dict[str, Any]
+    ) -> None:
+        """Book what an answer took in place of what was reserved for it."""
+        if response.stop == "unfit":
+            account.release(reserved)
+            return
+        usd = self.cost(response) * self.paid_share
+        took = response.tokens_in + response.tokens_out
+        doubted = (0.0, 0)
+        if account.capped:
+            worse = charged(response, body, self.most_out)
+            more = worse.tokens_in + worse.tokens_out - took
+            doubted = (self.cost(worse) * self.paid_share - usd, more)
+        account.commit(reserved, usd, took, doubted)
 
     async def _sent(
         self, key: str, body: dict[str, Any], account: Spending | None, reserved: Reservation | None

@@ -56,3 +56,4 @@ async def bounded(
     finally:
         for task in pending:
             task.cancel()
+        await asyncio.gather(*pending, return_exceptions=True)  # each has closed what it opened

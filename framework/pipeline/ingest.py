@@ -20,7 +20,7 @@ from framework.text.tokens import count_tokens
 
 
 def _counter() -> Callable[[str], int]:
-    return lru_cache(maxsize=1 << 20)(count_tokens)
+    return lru_cache(maxsize=1 << 14)(count_tokens)
 
 
 @dataclass(slots=True, kw_only=True)

@@ -235,7 +235,8 @@ class Pipeline:
         if case.task.decisions and case.gold.decision not in (*case.task.decisions, ABSTAIN):
             raise UserError(f"gold decision {case.gold.decision!r} is none of the task card's")
         memory = await self._memory(case.history_id, job)
-        ledger.entries.update(memory.usage)
+        if self._asks_to_ingest or not job.repeat:  # else the first repeat's memory is this one
+            ledger.entries.update(memory.usage)
         if memory.error is not None:
             raise memory.error
         turn = job.turn

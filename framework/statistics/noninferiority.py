@@ -113,11 +113,12 @@ def _decide(comparison: Comparison, threshold: float, lower_is_better: bool) -> 
     units = bounds.n_clusters or bounds.n
     # What an unseen case could lose has no limit where the axis is an amount.
     if comparison.share and 0 < -threshold < 1:
-        best = math.expm1(math.log(0.025) / units)  # if no pair differed
+        level = comparison.alpha / 2
+        best = math.expm1(math.log(level) / units)  # if no pair differed
         if best <= threshold:
             return decision(
                 "cannot conclude",
                 f"bound {low:+.4f} not above {threshold:+.4f}; without one discordant case "
-                f"{units} give {best:+.4f}, {cases_needed(-threshold)} are needed",
+                f"{units} give {best:+.4f}, {cases_needed(-threshold, level)} are needed",
             )
     return decision("undecided", f"bound {low:+.4f} not above {threshold:+.4f}")

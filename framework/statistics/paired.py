@@ -77,6 +77,7 @@ class Comparison:
         n_undefined: pairs left out because either side is undefined.
         n_discordant: units (cases or clusters) whose difference is not 0.
         cannot_conclude: whether even the smallest p that n can reach is at or above alpha.
+        alpha: two-sided level of the limits.
         within_effect: whether `bounds` lie within the declared smallest effect; ``None`` without
             one. Two arms that both fail at everything do so, too.
     """
@@ -95,6 +96,7 @@ class Comparison:
     n_discordant: int
     cannot_conclude: bool
     within_effect: bool | None
+    alpha: float
 
     @property
     def delta(self) -> float | None:
@@ -207,6 +209,7 @@ def compare(
         within_effect=None
         if smallest_effect is None
         else against_smallest_effect(bounds.low, bounds.high, smallest_effect) == "equivalent",
+        alpha=alpha,
     )
 
 

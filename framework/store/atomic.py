@@ -6,13 +6,18 @@ import fcntl
 import glob
 import json
 import os
+import socket
 import time
+import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
+from uuid import uuid4
 
 from framework.errors import UserError
+
+_HOST: Final = f"{zlib.crc32(socket.gethostname().encode()):08x}"
 
 
 def lock(descriptor: int, seconds: float, what: str) -> None:
@@ -56,11 +61,13 @@ def named(path: Path) -> Iterator[None]:
 def replacing(path: Path) -> Iterator[Path]:
     """A path beside `path` to write to, which becomes `path` in one step when the block ends.
 
-    Each process has a draft of its own; what one that was killed left, or a stranger, is removed.
+    Each block has a draft of its own; what a process of this machine that was killed left is
+    removed.
     """
-    draft = path.with_name(f".{path.name}.{os.getpid()}.draft")
+    draft = path.with_name(f".{path.name}.{_HOST}-{os.getpid()}-{uuid4().hex[:8]}.draft")
     for left in path.parent.glob(f".{glob.escape(path.name)}.*.draft"):
-        if left == draft or not _is_alive(left.name.split(".")[-2]):
+        whose = left.name.split(".")[-2].split("-")  # of before a draft named its machine: the pid
+        if (len(whose) < 3 or whose[0] == _HOST) and not _is_alive(whose[-2:][0]):
             left.unlink(missing_ok=True)
     try:
         with named(path):

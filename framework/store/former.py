@@ -32,16 +32,32 @@ _VALUES: Final = {
 """By key, the values that had another name."""
 
 
+_OF_USERS: Final = {
+    "constants": 1, "strata": 1, "corpus": 1, "attributes": 1, "reference": 1, "tags": 1,
+    "by_stratum": 2, "config": 99,
+}  # fmt: skip
+"""By key, so many levels of names below it are a domain's or a user's, and no words of ours."""
+
+
 def read_json(text: str | bytes) -> Any:
     """JSON data of a run, a loop or a sweep. Raises ValueError as `bounded` does."""
-    return bounded(text, _renamed)
+    return renamed(bounded(text))
 
 
-def renamed(data: Any) -> Any:
-    """Plain data of a journal's event, each mapping within it too."""
-    if isinstance(data, dict):
-        return _renamed({key: renamed(value) for key, value in data.items()})
-    return [renamed(each) for each in data] if isinstance(data, list) else data
+def renamed(data: Any, of_users: int = 0) -> Any:
+    """Plain data, with each mapping within it but those whose keys are `of_users`."""
+    if isinstance(data, list):
+        return [renamed(each, of_users) for each in data]
+    if not isinstance(data, dict):
+        return data
+    found = {}
+    for key, value in data.items():
+        name = key if of_users else _KEYS.get(key, key)
+        found[name] = renamed(value, of_users - 1 if of_users else _OF_USERS.get(key, 0))
+    for key, names in () if of_users else _VALUES.items():
+        if isinstance(value := found.get(key), str):
+            found[key] = names.get(value, value)
+    return found
 
 
 def renamed_table(text: str) -> str:
@@ -50,11 +66,3 @@ def renamed_table(text: str) -> str:
         for former, name in values.items():
             text = text.replace(f",{former},", f",{name},")
     return text
-
-
-def _renamed(data: dict[str, Any]) -> dict[str, Any]:
-    found = {_KEYS.get(key, key): value for key, value in data.items()}
-    for key, names in _VALUES.items():
-        if isinstance(value := found.get(key), str):
-            found[key] = names.get(value, value)
-    return found

@@ -16,7 +16,7 @@ from framework.store.hypotheses import Preregistration
 from framework.text.canonical import digest
 
 REGISTER: Final = Path("runs") / "prereg.jsonl"
-PUBLISHED: Final = Path("conf") / "prereg" / "register.jsonl"
+PUBLISHED: Final = Path(__file__).resolve().parents[2] / "conf" / "prereg" / "register.jsonl"
 """The register that comes with the repository: what was locked for the results in its docs."""
 LOCKED: Final = "prereg.locked"
 _WAIT_S: Final = 60.0

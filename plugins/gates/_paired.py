@@ -121,8 +121,9 @@ def judge(
 ) -> list[dict[str, Any]]:
     """Compare on every gated axis and decide: the findings of `GateOutcome`, in the axes' order.
 
-    A case's value is the mean over its trials and repeats. A failed row takes the value that
-    speaks against the claim: the worst for the candidate, the best for the baseline.
+    A case's value is the mean over its trials and repeats. A row that failed, or that an arm did
+    not offer (`Row.state`), takes the value that speaks against the claim: the worst for the
+    candidate, the best for the baseline.
 
     Args:
         rows: of the candidate.
@@ -204,7 +205,7 @@ def best_constant(baseline: Sequence[Row], axis: str) -> tuple[str, list[Row]] |
 
 
 def _failed(rows: Sequence[Row]) -> int:
-    return len({row.case_id for row in rows if row.error})
+    return len({row.case_id for row in rows if row.error or row.state})
 
 
 def _higher_is_better(axis: str) -> bool:
@@ -224,7 +225,7 @@ def _case_values(rows: Sequence[Row], axis: str, failed: float) -> dict[str, flo
     values: dict[str, list[float]] = {}
     for row in rows:
         defined = values.setdefault(row.case_id, [])
-        value = failed if row.error else row.axes.get(axis)
+        value = failed if row.error or row.state else row.axes.get(axis)
         if value is not None:
             defined.append(value)
     return {case: sum(v) / len(v) if v else None for case, v in values.items()}

@@ -37,7 +37,7 @@ class NoninferioritySettings(GateSettings):
 class Noninferiority(PairedGate[NoninferioritySettings]):
     """Passes when the run is not worse than its baseline by the margin, on every gated axis.
 
-    On each axis the one-sided lower bound of the paired mean difference must lie above the
+    On each axis the one-sided lower bound of the paired mean difference must lie above
     minus the margin; the point estimate decides nothing, and zero discordance is
     bounded exactly: 72 cases for a margin of .05 (validity.md section 4, statistics.bounds).
     Requiring every axis needs no correction for their number.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from framework.analysis.evidence import Evidence
+from framework.analysis.summary import SETTING
 from framework.contracts.section import AddFigure, Section, no_figure
 from framework.registry import register
 from framework.reporting.blocks import Block, Heading, Text
@@ -29,10 +30,12 @@ class Models(Section):
             "of "
             "them order alike, the higher first."
         )
+        apart = [key for key in SETTING if len({str(entry.get(key)) for entry in found}) > 1]
         yield table(
             "models-table",
             f"Models: {', '.join(found[0]['models'])}.",
             {
+                **{key: key for key in apart},
                 "axis": "axis",
                 "budget": "budget",
                 "ordered": ("ordered_pairs", count),

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from framework.analysis.evidence import Evidence, of_sweep
-from framework.analysis.strata import by_stratum, depths_of_strata
+from framework.analysis.strata import by_stratum, depths_of_strata, natural
 from framework.analysis.summary import SETTING
 from framework.records import Usage
 from framework.reporting.blocks import Table
@@ -148,3 +148,23 @@ def test_a_memory_that_a_model_built_is_of_the_forms_that_the_model_reads(phase:
     ]
     found = summary(rows)["axes"]["p_ret"]
     assert (found["mean"], found["n"]) == (1.0, 5)
+
+
+def test_balanced_accuracy_stays_a_share() -> None:
+    """One success in twenty clusters of two: the limits of t would leave [0, 1]."""
+    rows = [
+        replace(
+            row(f"c{i}", None),
+            axes={"eda": float(i == 0)},
+            cluster=f"k{i // 2}",
+            expected="DENY" if i % 2 else "PAY",
+        )
+        for i in range(40)
+    ]
+    entry = summary(rows)["axes"]["eda_balanced"]
+    assert entry["ci_low"] == 0.0
+    assert 0 < entry["ci_high"] < 1
+
+
+def test_names_are_ordered_by_decimal_numbers_alone() -> None:
+    assert sorted(["d10", "d2", "d²"], key=natural) == ["d2", "d10", "d²"]

@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 
 import framework.rows
 from framework.analysis.axes import axis_meta, kind_of
+from framework.analysis.counterfactual import compare_pairs
 from framework.analysis.summary import SETTING, setting_of, summarize
-from framework.contracts import GateOutcome
+from framework.contracts import GateOutcome, ProtectedGroups
 from framework.records import Row, Usage
 from framework.rows import PackedRows
 from framework.store.parquet import write_parquet
@@ -257,11 +258,25 @@ def test_a_case_without_a_cluster_stands_alone() -> None:
     assert summary(twins)["axes"]["right"]["n_clusters"] == 12
 
 
+@pytest.mark.parametrize("repeats", [1, 2])
 def test_of_a_long_run_few_rows_are_in_memory_at_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, repeats: int
 ) -> None:
     """Neither a summary nor rows.parquet holds all rows: a run of 10^5 cases has 130 MB of them."""
-    packed = PackedRows(row(f"case-{i:05d}", float(i % 2)) for i in range(9_000))
+    pair = ({"group": "a"}, {"group": "b"})
+    packed = PackedRows(
+        row(
+            f"case-{i:05d}",
+            float(i % 2),
+            success=float(i % 2),
+            usage={"answer": Usage(calls=1, tokens_in=9)},
+            cluster=f"pair-{i // 2}",
+            tags=pair[i % 2],
+            repeat=repeat,
+        )
+        for i in range(9_000 // repeats)
+        for repeat in range(repeats)
+    )
     most, unpack = 0, framework.rows._unpacked
 
     def counting(part: bytes) -> list[Row]:
@@ -270,7 +285,12 @@ def test_of_a_long_run_few_rows_are_in_memory_at_once(
         return unpack(part)
 
     monkeypatch.setattr(framework.rows, "_unpacked", counting)
-    summary(packed)
+    found = summary(packed)
+    assert found["axes"]["cost_to_correct"]["n"] == len(packed) // repeats
+    groups = ProtectedGroups(reference={"group": "a"}, adverse=frozenset())
+    pairs = compare_pairs(packed, groups, 7)
+    assert pairs is not None
+    assert pairs["attributes"]["group"]["n"] == len(packed) // 2
     write_parquet(packed, tmp_path / "rows.parquet")
     assert 0 < most <= 5_000  # two groups of rows.parquet and a part
 

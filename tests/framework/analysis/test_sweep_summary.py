@@ -12,7 +12,7 @@ import pytest
 from framework.analysis.evidence import Evidence, Job
 from framework.analysis.sweep import sweep_summary
 from framework.errors import UserError
-from framework.records import Row
+from framework.records import Row, Usage
 from framework.reporting.blocks import Cell, Table
 from framework.reporting.page import print_sweep
 from plugins.sections.corpus import Corpus, Extraction
@@ -289,3 +289,33 @@ def test_what_was_measured_of_the_corpus_and_extracted_is_kept_and_shown(
     (row,) = edges.rows
     assert row[:5] == ["a", "domain", "tight", "edges", "supersedes"]
     assert [cell.value for cell in row[5:] if isinstance(cell, Cell)] == [0.5, 0.25, 4, 8]
+
+
+def test_orders_are_of_one_setting_each() -> None:
+    """Two readers order the arms otherwise: neither stands for both."""
+    jobs = [
+        job(arm, {"eda": ALL if arm == high else NONE}, model=model, reader=reader)
+        for reader, high in (("commit", "x"), ("verified", "y"))
+        for model in ("weak", "strong")
+        for arm in "xy"
+    ]
+    found = combine(*jobs)["reader_agreement"]
+    assert {one["reader"]: one["surviving"] for one in found} == {
+        "commit": [["x", "y"]],
+        "verified": [["y", "x"]],
+    }
+
+
+def test_what_a_session_costs_is_of_all_its_turns() -> None:
+    def session(arm: str, tokens: int) -> tuple[dict[str, Any], list[Row]]:
+        summary, _ = job(arm, {"eda": ALL})
+        usage = {"answer": Usage(calls=1, tokens_in=tokens)}
+        rows = [
+            Row(case_id=f"c{i}", arm=arm, turn=turn, usage=usage, success=1.0, axes={"eda": 1.0})
+            for i in range(len(ALL))
+            for turn in (0, 1)
+        ]
+        return summary, rows
+
+    (found,) = combine(session("x", 100), session("y", 200))["cost_effectiveness"]
+    assert (found["mean_a"], found["mean_b"]) == (5.0, 2.5)

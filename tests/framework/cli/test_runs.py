@@ -15,11 +15,12 @@ import pyarrow.parquet as pq
 import pytest
 
 import run as command
+from framework.analysis.compare_runs import compare_across
 from framework.engine import manifest
 from framework.engine.sweep import job_directories
 from framework.store import Journal, read, seal
 from framework.store.atomic import write_json
-from framework.store.directory import load_state
+from framework.store.directory import load_state, read_run
 from tests.launching import HOTPOT, QUESTIONS, framework, read_json, run
 
 
@@ -170,6 +171,19 @@ def test_runs_that_differ_in_more_than_the_arm(
     told = framework(capsys, "compare", "none", "loose").mistake
     assert told.startswith("nothing to compare: ")
     assert "loose is compared with nothing: it differs in budget" in told
+
+
+def test_what_is_compared_on_shared_cases_is_of_these_alone(
+    capsys: pytest.CaptureFixture[str], place: Path
+) -> None:
+    given = ("domain=governance", "protocol=retrieve", "tracking=none", "report=false")
+    for arm, n in (("bm25", 8), ("none", 3)):
+        run(capsys, *given, f"arch={arm}", f"n_cases={n}", f"hydra.run.dir=of-{arm}")
+    found = compare_across([read_run(place / "of-bm25"), read_run(place / "of-none")])
+    jobs = found.summary["jobs"]
+    assert {job["run"]["n_cases"] for job in jobs} == {3}
+    for job in jobs:
+        assert sum(entry["n"] for entry in job["by_stratum"]["recall"].values()) == 3
 
 
 @pytest.mark.slow

@@ -102,7 +102,11 @@ def test_every_draw_and_sample_is_shown(capsys: pytest.CaptureFixture[str]) -> N
 def test_an_arm_is_chosen_by_its_label(capsys: pytest.CaptureFixture[str]) -> None:
     run(capsys, *HOTPOT, "arch=bm25", "arch.k1=2", "n_cases=1", "hydra.run.dir=r")
     assert framework(capsys, "show", "r", "case=fx01", "arm=bm25(k1=2)").status == 0
-    assert "no case 'fx01'" in framework(capsys, "show", "r", "case=fx01", "arm=bm25").mistake
+    other = framework(capsys, "show", "r", "case=fx01", "arm=bm25")
+    assert "r has no arm 'bm25'; did you mean 'bm25(k1=2)'?" in other.mistake
+    for wrong in ("arn=bm25(k1=2)", "other"):
+        done = framework(capsys, "show", "r", "case=fx01", wrong)
+        assert f"show: {wrong}: of a run give case=ID" in done.mistake
 
 
 def test_a_case_that_failed_shows_its_error(

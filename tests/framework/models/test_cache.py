@@ -79,3 +79,23 @@ def test_a_key_that_an_answer_spells_with_escapes_is_in_no_file(
     assert b'"text":"***"' in files["r/answers.jsonl"]
     assert b'"text":"***"' in files["s/answers.jsonl"]
     assert not [name for name, text in files.items() if b"sk-of-more-than-twelve" in text]
+
+
+def test_a_cache_that_can_t_be_written_ends_every_call_and_what_was_answered_is_booked(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Eight calls are under way and others wait for their places: none waits for ever."""
+
+    def full(self: ResponseCache, key: str, operation: str, response: Response) -> None:
+        raise StopRun("cache.sqlite: can't be used as a database any more: disk is full")
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(ResponseCache, "put", full)
+    with serving(answers("yes")) as url:
+        asking = ("model=openai", f"model.base_url={url}/v1", "model.concurrency=16")
+        done = run(capsys, *HOTPOT, *asking, "repeats=8", "max_cost_usd=1", "hydra.run.dir=r")
+    assert done.status != 0
+    assert "disk is full" in done.err
+    with sqlite3.connect(".spending.sqlite") as db:
+        assert db.execute("SELECT calls FROM spent").fetchone()[0] > 0
+    db.close()

@@ -12,12 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from framework.analysis.summary import ledger
 from framework.config import Plan
 from framework.contracts import Arch, ArchContext, Client, Query
 from framework.engine.prepare import build_pipeline
+from framework.models.client import book
 from framework.pipeline.path import Pipeline
 from framework.pipeline.seams import Seams
-from framework.records import Answer, Event, Item, MemoryView, Row, TaskCard
+from framework.records import Answer, Event, Item, MemoryView, Row, TaskCard, Usage
 from framework.registry import register
 from framework.rows import measured
 from tests.measuring import measured_digest
@@ -149,6 +151,20 @@ def test_a_history_is_ingested_once_for_all_its_cases() -> None:
     rows = run(plan)
     assert len(rows) == 3
     assert [kind for kind, *_ in Spy.seen].count("events") == 1
+
+
+def test_an_ingest_that_repeats_share_is_booked_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As of an arm that asks an embedder: the ledger and the cost of being right count it once."""
+    ingest = Spy.ingest
+
+    def embedding(self: Spy, events: Iterable[Event]) -> None:
+        book(Usage(calls=1, tokens_in=100))
+        ingest(self, events)
+
+    monkeypatch.setattr(Spy, "ingest", embedding)
+    rows = run(trivial_plan(n_cases=2, arch={"plugin": "spy"}, repeats=3))
+    assert ledger(rows)["ingest"]["calls"] == 2
+    assert {row.repeat for row in rows if "ingest" in row.usage} == {0}
 
 
 def test_every_draw_of_a_history_is_ingested_once(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -24,6 +24,7 @@ def arms(wins: int, losses: int, ties: int, **options: object) -> Comparison:
 def test_cases_needed_at_zero_discordance() -> None:
     assert cases_needed(0.05) == 72
     assert cases_needed(0.10) == 36
+    assert cases_needed(0.05, 0.01) == 90
     for wrong in (0.0, 1.0, -0.1):
         with pytest.raises(ValueError, match="not between 0 and 1"):
             cases_needed(wrong)

@@ -11,7 +11,7 @@ import pytest
 
 from framework.errors import UserError
 from framework.reporting.figures.style import FigureWriter
-from framework.store.atomic import lock, replacing, write_text
+from framework.store.atomic import _HOST, lock, replacing, write_text
 from framework.store.chain import open_for_reading
 
 DEAD = 2**22 + 1
@@ -21,7 +21,8 @@ DEAD = 2**22 + 1
 def test_a_link_in_the_place_of_a_draft_or_of_the_file_is_not_followed(tmp_path: Path) -> None:
     own = tmp_path / "own.txt"
     own.write_text("what the user wrote")
-    for name in ("report.html", f".report.html.{os.getpid()}.draft", f".report.html.{DEAD}.draft"):
+    dead = f".report.html.{_HOST}-{DEAD}-1.draft"
+    for name in ("report.html", dead, f".report.html.{DEAD}.draft"):
         (tmp_path / name).symlink_to(own)
     write_text(tmp_path / "report.html", "page")
     assert own.read_text() == "what the user wrote"
@@ -29,12 +30,15 @@ def test_a_link_in_the_place_of_a_draft_or_of_the_file_is_not_followed(tmp_path:
     assert not (tmp_path / "report.html").is_symlink()
 
 
-def test_the_draft_of_a_process_that_lives_is_left(tmp_path: Path) -> None:
-    of_another = tmp_path / f".x.{os.getppid()}.draft"
-    of_another.write_text("half")
-    with replacing(tmp_path / "x") as draft:
+def test_the_draft_of_a_process_that_lives_or_of_another_machine_is_left(tmp_path: Path) -> None:
+    living, far = f"{_HOST}-{os.getppid()}-1", f"00000000-{DEAD}-1"
+    others = [tmp_path / f".x.{whose}.draft" for whose in (os.getppid(), living, far)]
+    for other in others:
+        other.write_text("half")
+    with replacing(tmp_path / "x") as draft, replacing(tmp_path / "x") as second:
         draft.write_text("whole")
-    assert of_another.read_text() == "half"
+        second.write_text("of another thread")
+    assert [other.read_text() for other in others] == ["half"] * 3
     assert (tmp_path / "x").read_text() == "whole"
 
 

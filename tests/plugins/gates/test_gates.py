@@ -243,3 +243,27 @@ def test_the_margin_is_given_by_its_name_or_by_the_former_threshold() -> None:
     assert gate("noninferiority").settings.identity()["threshold"] == -0.05, "as of old runs"
     assert gate("superiority").settings.identity()["threshold"] == -0.05
     assert gate("superiority", margin=0.1).settings.identity()["threshold"] == 0.1
+
+
+def test_how_many_cases_are_needed_is_of_the_gate_s_own_level() -> None:
+    ones = rows([1.0] * 80)
+    (found,) = decide("noninferiority", ones, ones, alpha=0.01).findings
+    assert found["conclusion"] == "cannot conclude"
+    assert "80 give -0.0559, 90 are needed" in found["reason"]
+
+
+def test_a_case_that_an_arm_does_not_offer_counts_as_its_worst() -> None:
+    """Else an arm passes by refusing whatever it would get wrong."""
+    baseline = rows([float(i % 2) for i in range(200)])
+    picky = [
+        Row(case_id=r.case_id, arm="a", state="not my kind of case") if i % 2 == 0 else r
+        for i, r in enumerate(baseline)
+    ]
+    assert only(decide("noninferiority", picky, baseline))["delta"] == 0.0
+    refused = [
+        Row(case_id=r.case_id, arm="a", state="not my kind of case") if i % 2 else r
+        for i, r in enumerate(baseline)
+    ]
+    outcome = decide("noninferiority", refused, baseline)
+    assert outcome.passed is False
+    assert (only(outcome)["delta"], only(outcome)["errors"]) == (-0.5, 100)

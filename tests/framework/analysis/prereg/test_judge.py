@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from framework.analysis.prereg import (
-    PUBLISHED,
     Judgement,
     Lock,
     Measured,
@@ -23,6 +22,7 @@ from framework.analysis.prereg import (
     registered,
 )
 from framework.errors import DataError, UserError
+from framework.store import register as module
 from tests.framework.analysis.prereg.test_plan import CONTENT
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
@@ -295,11 +295,11 @@ def test_rows_of_another_setting_are_never_taken_for_the_base() -> None:
 def test_a_lock_of_the_published_register_counts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    own = Path("runs") / "prereg.jsonl"
+    monkeypatch.setattr(module, "PUBLISHED", tmp_path / "published.jsonl")
+    own = tmp_path / "prereg.jsonl"
     with pytest.raises(UserError, match="not locked"):
         check_locked(content(), own)
-    lock(parse("x", content()), content(), PUBLISHED)
+    lock(parse("x", content()), content(), module.PUBLISHED)
     check_locked(content(), own)
     lock(parse("y", content()), content(), own)
     assert [entry.name for entry in registered(own)] == ["x", "y"]
