@@ -22,7 +22,7 @@ def retained(
 
     - one of its spans intact: verbatim within one view item, with no word or number running on; or
     - all its anchors as typed values, stated as current, in one sentence or line that also has one
-      of its bindings or its key as words; or
+      of its bindings or its key as words by each of them (`_Names.by`); or
     - for a passage without anchors, a sentence that `states` it (`Domain.states`); or
     - everything that it is derived from (see `closure`).
     """
@@ -35,7 +35,7 @@ def retained(
         texts = [(item.text, item.text.casefold()) for item in view.items]
         for item in missing:
             names = _Names.of((*item.bindings, item.key))
-            if names.may_be_in(folded) and _stated(item, names.statements(texts)):
+            if names.may_be_in(folded) and _stated(item, names, names.statements(texts)):
                 held.add(item.id)
     prose = [i for i in gold.items if i.id not in held and i.kind == "passage" and not i.anchors]
     if prose and states is not None:
@@ -115,7 +115,24 @@ class _Names:
                     ):
                         yield said
 
+    def by(self, text: str, start: int, end: int, others: int) -> bool:
+        """Whether a name stands by the value at [start, end): else a list binds all to all.
 
+        That is within `_REACH` characters, with at most so many other values of its type nearer.
+        """
+        values = find_values(text)
+        type_ = next((v.type for v in values if v.start <= start < v.end), None)
+        same = [v for v in values if v.type == type_ and not v.start <= start < v.end]
+        for name in self.names:
+            for a, b in occurrences(text, name, ""):
+                gap = max(start - b, a - end)
+                nearer = sum(max(v.start - b, a - v.end) < gap for v in same)
+                if gap <= _REACH and nearer <= others:
+                    return True
+        return False
+
+
+_REACH: Final = 160
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+|\n+")
 _AFTER_CODE: Final = re.compile(r"\s*(?:\([^()]*\)\s*)?\.\Z")
 _LONGEST_CODE: Final = 60
@@ -155,14 +172,18 @@ def _is_code(sentence: str) -> bool:
     )
 
 
-def _stated(item: GoldItem, said: Iterable[_Statement]) -> bool:
+def _stated(item: GoldItem, names: _Names, said: Iterable[_Statement]) -> bool:
     """Whether one of the statements has all the item's anchors, each stated as current."""
     anchors = [(anchor, _type(item, anchor)) for anchor in item.anchors]
     is_fact = item.kind == "fact"
     current = stated_as_fact if is_fact else stated_as_current
     return any(
         all(
-            any(current(statement.text, *place) for place in occurrences(statement.text, *anchor))
+            any(
+                current(statement.text, *place)
+                and names.by(statement.text, *place, others=len(anchors))
+                for place in occurrences(statement.text, *anchor)
+            )
             for anchor in anchors
         )
         for statement in said

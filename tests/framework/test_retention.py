@@ -224,3 +224,35 @@ def test_a_best_subset_keeps_within_the_budget_it_was_given(gold: Gold, budget: 
     ceiling = budget_ceiling(gold, budget)
     assert ceiling == len(held) / len(gold.items)
     assert (budget_ceiling(gold, budget + 5) or 0) >= (ceiling or 0) - 1e-12 or len(gold.items) > 14
+
+
+FIGURES = [f"${thousands},500" for thousands in range(120, 180)]
+LABELS = ("annual income", "loan amount", "monthly debts", "debt ratio", "credit score")
+
+
+def test_a_heap_of_all_figures_beside_all_labels_states_no_fact() -> None:
+    """In one line each label stands with every figure: whoever reads it can bind none."""
+    for heap in (
+        " ".join([*LABELS, *FIGURES]),
+        " ".join([*FIGURES, *LABELS]),
+        " ".join([*FIGURES[:30], *LABELS, *FIGURES[30:]]),
+        " ".join(f"{figure}, {label};" for figure, label in zip(FIGURES, LABELS * 12, strict=True)),
+    ):
+        assert "annual income" in heap
+        assert "$147,500" in heap
+        assert not holds(INCOME, heap)
+
+
+def test_a_name_far_from_a_category_does_not_bind_it() -> None:
+    use = GoldItem(
+        id="fact:use", kind="fact", key="occupancy", type="category", anchors=("rented",)
+    )
+    assert holds(use, "The occupancy, as the appraiser saw it, is rented.")
+    phrases = " ".join(f"phrase number {word}" for word in ("one", "two", "three") * 8)
+    assert not holds(use, f"occupancy {phrases} rented")
+
+
+def test_a_line_that_lists_several_facts_states_each() -> None:
+    line = "loan amount $310,000; annual income $147,500; monthly debts $2,100; down payment $9,000"
+    assert holds(INCOME, line)
+    assert holds(INCOME, "$310,000 is the loan amount and $147,500 the annual income.")
