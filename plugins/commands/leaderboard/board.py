@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 NOT_FOUND: Final = (
     "Whether a memory was shown the gold, or its view was written by hand: any text may be in a "
     "view, and only what it holds is checked.",
+    "What stood beyond the view: ranks must agree with the stored trace, which is the submitter's.",
     "Whether the model that is named gave the responses, unless it is the rule-based one, which is "
     "asked again; whether they were edited before they were stored, or were taken from many.",
     "How often a submitter tried before this run, and whether the arm was tuned on these cases.",
@@ -38,7 +39,7 @@ FOUND: Final = (
     "each journal's chain from its first event to its last, which seals the answers",
     "that the runs are of the board's domain, data, seeds, cases, k, budget, reader and judge, and "
     "that no case is missing, twice or added",
-    "the tokens of each view, and which gold items it holds",
+    "the tokens of each view, which gold items it holds, and that trace and ranks agree with it",
     "each answer: the reader reads the stored responses to the prompts of the stored view again",
     "every axis of every row, scored again from stored answer and view",
 )

@@ -20,9 +20,9 @@ from framework.contracts import Model, Operation, Reply, Req, Res, maybe_await
 from framework.engine.protocols.rescore import RescoreProtocol, RescoreSource
 from framework.errors import ModelError, StopRun, UserError
 from framework.models.client import Ledger, ModelClient, track_usage
-from framework.records import Case, Item, MemoryView, Row, Usage
+from framework.records import Case, Item, MemoryView, Row, TraceEntry, Usage
 from framework.registry import NoSettings, canonical, find, identity_of, names, settings_of
-from framework.retention import retained
+from framework.retention import event_ranks, retained
 from framework.store import JOURNAL, verify
 from framework.store.answers import answer_records
 from framework.store.directory import State, data_differ, load_state
@@ -255,6 +255,33 @@ def _check_view(row: Row, record: Mapping[str, Any], case: Case, own: Drawn) -> 
         raise Refused(f"case {case.id}: a view of {tokens:,} tokens, {row.view_tokens:,} said")
     if retained(case.gold, view, partial(own.pipeline.domain.states, case)) != record["retained"]:
         raise Refused(f"case {case.id}: its view does not hold what it is said to hold")
+    _check_ranks(record, case)
+
+
+def _check_ranks(record: Mapping[str, Any], case: Case) -> None:
+    """The ranks of gold are those of the trace, and what the trace placed is the view.
+
+    Of a long ranking the trace keeps the view, what follows it, and each item that carries gold:
+    from the first item that is left out on, a rank is known to lie behind those before.
+    """
+    trace = sorted(record["trace"], key=lambda entry: entry["rank"])
+    placed = [entry["item_id"] for entry in trace if entry["placed"] != "out"]
+    if sorted(placed) != sorted(item["id"] for item in record["view"]):
+        raise Refused(f"case {case.id}: its trace is of another view")
+    whole = [entry for at, entry in enumerate(trace, start=1) if entry["rank"] == at]
+    known = event_ranks(
+        MemoryView(
+            items=(),
+            tokens=0,
+            budget_tokens=None,
+            trace=[TraceEntry(**{**e, "source_ids": tuple(e["source_ids"])}) for e in whole],
+        )
+    )
+    behind = max(known.values(), default=0)
+    carried = {event for entry in trace for event in entry["source_ids"]}
+    for event, rank in record["ranks"].items():
+        if rank != known[event] if event in known else event not in carried or rank <= behind:
+            raise Refused(f"case {case.id}: a rank that its trace does not give")
 
 
 def view_of(row: Row, record: Mapping[str, Any]) -> MemoryView:

@@ -137,6 +137,16 @@ def flip(row: Json) -> None:
     row["success"] = row["axes"]["eda"]
 
 
+def ranked_first(row: Json, record: Json) -> None:
+    before = record["ranks"]
+    record["ranks"] = {event: i for i, event in enumerate(reversed(list(before)), start=1)}
+    assert record["ranks"] != before
+
+
+def retraced(row: Json, record: Json) -> None:
+    record["trace"][0]["item_id"] = "another"
+
+
 def other_decision(row: Json, record: Json) -> None:
     given = "DENY" if row["decision"] == "APPROVE" else "APPROVE"
     row["decision"] = record["answer"]["decision"] = given
@@ -323,6 +333,8 @@ TAMPERED: Mapping[str, Callable[[Forger], Path]] = {
     "a longer view": lambda f: f.sealed(record=longer_view),
     "the view's tokens": lambda f: f.sealed(row=put("view_tokens", 1)),
     "what the view holds": lambda f: f.sealed(record=said_to_hold_all),
+    "gold ranked first": lambda f: f.sealed(record=ranked_first),
+    "a trace of another view": lambda f: f.sealed(record=retraced),
     "the prompt": lambda f: f.sealed(record=prompt("user")),
     "the response": lambda f: f.sealed(record=prompt("response")),
     "fewer tokens": lambda f: f.sealed(row=put("usage.answer.tokens_in", 1)),
