@@ -274,7 +274,7 @@ def _check_ranks(record: Mapping[str, Any], case: Case) -> None:
             items=(),
             tokens=0,
             budget_tokens=None,
-            trace=[TraceEntry(**{**e, "source_ids": tuple(e["source_ids"])}) for e in whole],
+            trace=tuple(TraceEntry(**{**e, "source_ids": tuple(e["source_ids"])}) for e in whole),
         )
     )
     behind = max(known.values(), default=0)
