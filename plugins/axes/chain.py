@@ -20,7 +20,8 @@ class Chain(Axis[NoSettings]):
 
     recall : share of what governs that is in the view: |R and G| / |G| with G the required gold
         items (Depth 5.2). Its mean is P_ret.
-    precision : share of the view's items that come from a governing event. 0 for an empty view.
+    precision : share of the view's items that come from a governing event; of an item made of
+        several events, their share. 0 for an empty view.
     f1 : 2 precision recall / (precision + recall), per case; 0 where both are.
     chain_recall : share of all gold items, the links of the chain included, in the view.
     chain_recovery : 1 when all of them are, else 0: every hop can be read.
@@ -89,10 +90,10 @@ def _share(items: tuple[GoldItem, ...], kept: Mapping[str, bool]) -> float:
 
 
 def _from(scored: Scored, events: tuple[str, ...]) -> float:
-    """Share of the view's items that come from one of the events."""
+    """Share of the view's items that come from the events; of an item of several, their share."""
     items = scored.view.items
-    wanted = set(events)
-    return sum(not wanted.isdisjoint(item.source_ids) for item in items) / max(1, len(items))
+    sources = [set(item.source_ids) for item in items]
+    return sum(len(own & set(events)) / max(1, len(own)) for own in sources) / max(1, len(items))
 
 
 def _first(rank_of: Mapping[str, int], current: set[str], retired: set[str]) -> float | None:

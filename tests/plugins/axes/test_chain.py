@@ -142,6 +142,13 @@ def test_a_scattered_decision_needs_every_part() -> None:
     assert chain(["head", "pad"], gold=gold)["precision"] == 0.5
 
 
+def test_one_item_of_all_events_is_not_precise() -> None:
+    """Else an arm is precise by giving all that it finds as one."""
+    glued = Item(id="all", text="all", source_ids=("entry", "hop", "head", "look"))
+    found = values("chain", None, GOLD, MemoryView(items=(glued,), tokens=1, budget_tokens=None))
+    assert found["precision"] == 0.25
+
+
 def test_it_needs_no_answer() -> None:
     assert scored(None).answer is None
     assert values("chain", None, GOLD, view(["head"]))["recall"] == 1.0
