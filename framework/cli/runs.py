@@ -160,14 +160,17 @@ def _not_of_its_rows(path: Path, again: Path) -> list[str]:
 
     one, other = (read_summary(p)["axes"] for p in (path, again))
     shared = one.keys() & other.keys()
-    differ = any(one[n][key] != other[n][key] for n in shared for key in ("mean", "n"))
+    keys = ("mean", "n", "ci_low", "ci_high")
+    differ = any(one[n].get(key) != other[n].get(key) for n in shared for key in keys)
     said = ["summary.json"] if differ else []
     try:
         files = [pq.ParquetFile(p / ROWS) for p in (path, again)]
     except (OSError, ValueError):  # none, or not Parquet
         return [*said, ROWS]
-    told = [(file.schema_arrow.metadata or {}).get(MEASURED, b"").decode() for file in files]
-    named = set(told[0].split(",")) & set(told[1].split(","))
+    told = [(file.schema_arrow.metadata or {}).get(MEASURED) for file in files]
+    if told[0] is None or told[1] is None:  # written by another program
+        return [*said, ROWS]
+    named = set(told[0].decode().split(",")) & set(told[1].decode().split(","))
     columns = ([file.read([name]).to_pylist() for file in files] for name in sorted(named))
     return [*said, ROWS] if any(ours != theirs for ours, theirs in columns) else said
 

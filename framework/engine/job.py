@@ -111,6 +111,13 @@ def _check_judge(plan: Plan, prepared: Prepared) -> None:
 
 def _baselines(plan: Plan, gate: Gate[Any]) -> Baselines:
     if gate.baseline is None:
+        keys = {key_of(override) for override in plan.overrides}
+        asked = sorted(key for key in keys if key.partition(".")[0] == "gate")
+        if asked and not gate.in_loops and "gate.baseline" not in keys:
+            raise UserError(
+                f"{asked[0]} is given and gate.baseline is not: gate={gate.name} has nothing to "
+                "judge by; an arch or a run directory expected"
+            )
         return Baselines()
     path = Path(gate.baseline)
     if (path / MANIFEST).is_file():

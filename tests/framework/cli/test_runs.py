@@ -497,6 +497,9 @@ def test_a_summary_and_a_table_that_were_edited_and_sealed_anew_are_found_by_a_r
     said = "not what the rows give, which are the same"
     assert done.status == 1
     assert done.out.splitlines() == [f"summary.json: {said}", f"rows.parquet: {said}"]
+    pq.write_table(table.replace_schema_metadata(None), "bm25/rows.parquet")
+    done = framework(capsys, "replay", "bm25")
+    assert (done.status, done.out.splitlines()[-1]) == (1, f"rows.parquet: {said}")
     (place / "bm25/rows.parquet").write_bytes(b"no table")
     done = framework(capsys, "replay", "bm25")
     assert (done.status, done.out.splitlines()[-1]) == (1, f"rows.parquet: {said}")

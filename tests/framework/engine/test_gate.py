@@ -303,3 +303,14 @@ def test_a_margin_is_named_in_a_run_and_old_runs_are_resumed_by_the_new_name(
     assert old["identity"] == new["identity"]
     told = run(capsys, *GATED, "gate.margin=0").mistake
     assert "gate.margin: 0.0 given, a number above 0 expected" in told
+
+
+@pytest.mark.parametrize("given", ["gate=superiority", "gate.margin=0.05"])
+def test_a_gate_that_is_asked_for_needs_a_baseline(
+    given: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Else a release passes that nobody judged."""
+    done = run(capsys, *HOTPOT, "arch=bm25", given, f"hydra.run.dir={tmp_path / 'r'}")
+    assert done.status == 2
+    assert f"{given.split('=')[0]} is given and gate.baseline is not" in done.mistake
+    assert not (tmp_path / "r").exists()
