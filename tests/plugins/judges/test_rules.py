@@ -143,6 +143,30 @@ def test_an_item_needs_each_group_and_nothing_forbidden() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("notice", "met"),
+    [
+        ("Reasons: the loan is not affordable. Rule 2. Deny: the loan is not affordable.", True),
+        ("The loan is not affordable: it is not affordable at your income.", True),
+        ("The loan is affordable.", False),
+    ],
+)
+def test_a_required_not_is_no_denial(notice: str, met: bool) -> None:
+    item = ChecklistItem(
+        id="i", text="t", citation="c", requires=((r"loan\W+is\W+not affordable",),)
+    )
+    assert audit(item, notice=notice)[0] is met
+
+
+def test_a_not_of_one_reason_denies_no_other() -> None:
+    groups = ((r"employment\s+verified",), (r"income\s+could\s+not\s+be\s+verified",))
+    item = ChecklistItem(id="i", text="t", citation="c", requires=groups)
+    notice = "Reasons: employment verified; income could not be verified."
+    assert audit(item, notice=notice)[0] is True
+    denied = audit(item, notice=f"{notice} The employment was not verified.")
+    assert denied == (False, 'denied: "not verified"')
+
+
 def test_no_signature_of_a_judge_carries_the_arm() -> None:
     for method in (Judge.entail, Judge.audit):
         names = set(inspect.signature(method).parameters)

@@ -37,8 +37,8 @@ class AuditRule(Rule[AuditRequest, tuple[Finding, ...]]):
 
     The notice is all that the applicant gets. It must have a match for one alternative of each
     group, in a sentence that neither denies it nor calls it a condition or a mere possibility,
-    nowhere its denial, and nothing forbidden. Raises re.error when one of them is not a regular
-    expression.
+    nowhere its denial, and nothing forbidden. A "not" that is itself part of what the item asks for
+    denies nothing. Raises re.error when one of them is not a regular expression.
     """
 
     def answer(self, request: AuditRequest, profile: Profile) -> tuple[Finding, ...]:
@@ -55,7 +55,7 @@ def _audited(item: ChecklistItem, text: str) -> Finding:
         match = next((m for p in group for m in _compiled(p).finditer(text) if _sure(m)), None)
         if match is None:
             return Finding(id=item.id, met=False, why=f"not found: {_wording(group)}")
-        if denial := _denial(match):
+        if denial := _denial(match, item):
             return Finding(id=item.id, met=False, quotes=(denial,), why="denied")
         quotes.append(match.group())
     return Finding(id=item.id, met=True, quotes=tuple(quotes))
@@ -78,8 +78,12 @@ def _sure(match: re.Match[str]) -> bool:
     return not (unsure or _NOT_SAID.search(before) or _TAKEN_BACK.search(after))
 
 
-def _denial(match: re.Match[str]) -> str:
-    """Where the text says the opposite of a match; empty when it does not."""
+def _denial(match: re.Match[str], item: ChecklistItem) -> str:
+    """Where the text says the opposite of a match; empty when it does not.
+
+    Nothing does where the match itself has the words of the denial, as "is not affordable" has;
+    nor do those words within a match of what else the item requires.
+    """
     words = match.group().split()
     said = r"\s+".join(map(re.escape, words[-1:]))
     if not words or not words[-1][-1].isalpha():
@@ -87,10 +91,19 @@ def _denial(match: re.Match[str]) -> str:
     denied = re.compile(
         rf"\b(?:not|never|n['’]t)\s+(?:(?:to|been|be|yet)\s+)?{said}\b", re.IGNORECASE
     )
-    found = denied.search(match.string, 0, match.start()) or denied.search(
-        match.string, match.end()
-    )
-    return found.group() if found else ""
+    if denied.search(match.group()):
+        return ""
+    for found in denied.finditer(match.string):
+        apart = found.end() <= match.start() or match.end() <= found.start()
+        if apart and not any(_within(found, p) for group in item.requires for p in group):
+            return found.group()
+    return ""
+
+
+def _within(found: re.Match[str], pattern: str) -> bool:
+    """Whether a match lies within one of the pattern in the same text."""
+    others = _compiled(pattern).finditer(found.string)
+    return any(o.start() <= found.start() and found.end() <= o.end() for o in others)
 
 
 @lru_cache(maxsize=1 << 12)
