@@ -18,7 +18,9 @@ class Import(Command):
     def arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("corpus", metavar="CORPUS", help="`list importer` shows them")
         parser.add_argument("path", metavar="PATH", help="the corpus as it is published")
-        parser.add_argument("--to", required=True, metavar="FILE", help="the file to write")
+        parser.add_argument(
+            "--to", required=True, metavar="FILE", help="the file to write; it must not exist"
+        )
         parser.add_argument("--revision", default="", help="of its repository, for the record")
 
     def run(self, args: argparse.Namespace) -> int:
@@ -29,6 +31,8 @@ def import_corpus(args: argparse.Namespace) -> int:
     """Convert a corpus and say what the file holds."""
     importer: Importer = find("importer", args.corpus).cls()
     target = Path(args.to)
+    if target.exists():
+        raise UserError(f"{target}: exists already; choose another file")
     try:
         held = importer.write(Path(args.path), target, args.revision)
     except OSError as error:

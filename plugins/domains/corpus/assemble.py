@@ -201,7 +201,10 @@ def dated(text: str) -> str:
 
 
 def assemble(documents: Iterable[Document], about: Described, path: Path, faults: Faults) -> Corpus:
-    """The corpus of these documents; raises DataError with the first ten of all faults."""
+    """The corpus of these documents; raises DataError with the first ten of all faults.
+
+    Links are looked at once every document is sound: one to a document with a fault is no fault.
+    """
     kept: dict[str, Document] = {}
     known: dict[str, dict[str, None]] = {}
     for document in documents:
@@ -212,6 +215,7 @@ def assemble(documents: Iterable[Document], about: Described, path: Path, faults
             kept[name] = document
             for other in (name, *document.names):
                 known.setdefault(_form(other), {})[name] = None
+    faults.check()
     edges: dict[Edge, None] = {}
     for document in kept.values():
         for link in document.links:

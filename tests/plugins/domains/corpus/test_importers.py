@@ -125,6 +125,28 @@ def test_the_command_tells_what_it_read_and_what_it_left_out(
     assert len(parse_corpus(target.read_bytes(), target).nodes) == 3
 
 
+def test_no_file_is_written_over_not_even_the_one_that_is_read(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "documents.jsonl"
+    path.write_text('{"id": "a", "title": "Ink", "date": "2019-01-02", "text": "On ink."}\n')
+    before = path.read_bytes()
+    message = framework(capsys, "import", "jsonl", str(path), "--to", str(path)).mistake
+    assert message == f"{path}: exists already; choose another file"
+    assert path.read_bytes() == before
+
+
+def test_a_document_with_a_fault_is_told_at_its_own_line_alone(tmp_path: Path) -> None:
+    path = tmp_path / "documents.jsonl"
+    path.write_text(
+        '{"id": "a", "title": "Ink", "date": "04/03/2026", "text": "On ink."}\n'
+        '{"id": "b", "title": "Quill", "date": "2019-03-10", "text": "On it.", "requires": "a"}\n'
+    )
+    with pytest.raises(DataError) as caught:
+        converted("jsonl", path)
+    assert str(caught.value) == f"{path}:1: date: '04/03/2026' is no ISO 8601 date"
+
+
 def test_keys_of_a_record_are_read_in_any_case(tmp_path: Path) -> None:
     path = tmp_path / "documents.jsonl"
     path.write_text(

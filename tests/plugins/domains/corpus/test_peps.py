@@ -148,7 +148,8 @@ def test_the_command_writes_what_the_domain_reads(
     corpus = parse_corpus(target.read_bytes(), target)
     assert corpus.revision == "r1"
     assert corpus.nodes == convert_peps(peps).nodes
-    message = framework(capsys, "import", "peps", str(peps), "--to", str(tmp_path)).mistake
+    nowhere = str(tmp_path / "nowhere" / "peps.jsonl")
+    message = framework(capsys, "import", "peps", str(peps), "--to", nowhere).mistake
     assert "can't be written" in message
 
 
