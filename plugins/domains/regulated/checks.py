@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Container, Iterable, Iterator
+from typing import Final
 
 from framework.records import ABSTAIN
 from framework.registry import nearest
+from framework.text.counting import counted
 from framework.text.expressions import names
 from plugins.domains.regulated.grammar import placeholders
 from plugins.domains.regulated.policy import LISTED
@@ -14,23 +16,32 @@ from plugins.domains.regulated.spec import (
     NO_RANGE,
     NUMERIC,
     ORDERED,
+    PLACEHOLDER,
     SINGLE_USES,
     ConditionSpec,
     Fact,
     RuleSpec,
     Spec,
+    most_together,
 )
+
+_IN_A_NOTICE: Final = ("decision", "amount", "reasons", "provisions", "provision_text")
 
 
 def faults(spec: Spec) -> Iterator[str]:
     """Each mistake as `KEY: what is wrong`, in the order of the sections."""
     found = 0
-    for check in (_decisions, _formulas, _rules, _policy, _slots, _standard, _documents, _held_out):
+    checks = (
+        *(_decisions, _labels, _formulas, _distributions, _rules, _policy, _notice, _slots),
+        *(_standard, _patterns, _documents, _held_out),
+    )
+    for check in checks:
         for fault in check(spec):
             found += 1
             yield fault
-    if not found:  # it follows what rules name
+    if not found:  # they follow what rules name
         yield from _revisions(spec)
+        yield from _room(spec)
 
 
 def _word(key: str, given: str, allowed: Iterable[str]) -> Iterator[str]:
@@ -56,6 +67,32 @@ def _decisions(spec: Spec) -> Iterator[str]:
             yield f"reference_groups.{name}: no such attribute{nearest(name, spec.protected)}"
         else:
             yield from _word(f"reference_groups.{name}", value, spec.protected[name])
+
+
+def _labels(spec: Spec) -> Iterator[str]:
+    """No two facts have one public name: a document that states it would not say of which."""
+    known: dict[str, str] = {}
+    for fact in spec.facts.values():
+        for label in fact.labels:
+            other = known.setdefault(label.casefold(), fact.key)
+            if other != fact.key:
+                yield f"facts.{fact.key}.label: {label!r} is a label of {other} too"
+
+
+def _distributions(spec: Spec) -> Iterator[str]:
+    """What is drawn lies in the range by itself and is not pushed to a bound of it."""
+    for fact in spec.facts.values():
+        drawn, place = fact.distribution, f"facts.{fact.key}.distribution"
+        if drawn is None:
+            continue
+        of, (low, high) = drawn.parameters, fact.range
+        for key in ("mean", "median"):
+            if fact.type in NUMERIC and key in of and not low <= of[key] <= high:
+                yield f"{place}.{key}: {of[key]:g} given, outside the range {low:g} to {high:g}"
+        if drawn.kind == "quantiles" and (drawn.values[0] > high or drawn.values[-1] < low):
+            yield f"{place}.values: none within the range {low:g} to {high:g}"
+        if drawn.kind == "days_before" and of["low"] > of["high"]:
+            yield f"{place}.low: {of['low']:g} given, above high"
 
 
 def _formulas(spec: Spec) -> Iterator[str]:
@@ -104,6 +141,9 @@ def _rules(spec: Spec) -> Iterator[str]:
         yield "rules: two rules of one id"
     for rule in spec.rules:
         yield from _word(f"rules.{rule.id}.decision", rule.decision, spec.outcomes)
+        read = [condition.fact for condition in rule.conditions]
+        for key in dict.fromkeys(fact for fact in read if read.count(fact) > 1):
+            yield f"rules.{rule.id}.when: two conditions read {key}, a rule reads a fact once"
         for j, condition in enumerate(rule.conditions):
             yield from _condition(f"rules.{rule.id}.when.{j}", condition, spec)
 
@@ -162,6 +202,43 @@ def _policy(spec: Spec) -> Iterator[str]:
         yield f"wording.verbs: no held-out wording of {decision}"
 
 
+def _room(spec: Spec) -> Iterator[str]:
+    """A case can have the rules that it needs, and as many as `in_force` says.
+
+    It needs two of each decision, three of the first where a correction turns it (`target`).
+    """
+    policy, needed = spec.policy, dict[str, int]()
+    for decision in policy.precedence[0][:-1]:
+        own = [rule for rule in spec.rules if rule.decision == decision]
+        needed[decision] = min(2, len(own))
+        apart = 3 if decision == policy.precedence[0][0] else needed[decision]
+        if most_together(own) < apart:
+            yield f"rules: {apart} of {decision} that read different facts expected"
+    given, least, most = list(policy.in_force), sum(needed.values()), most_together(spec.rules)
+    if given[1] < least:
+        each = ", ".join(f"{n} of {decision}" for decision, n in needed.items())
+        yield f"policy.in_force: {given} given, every case has at least {least} rules: {each}"
+    elif given[1] > most:
+        readers: dict[str, list[str]] = {}
+        for rule in spec.rules:
+            for condition in rule.conditions:
+                readers.setdefault(condition.fact, []).append(rule.id)
+        shared = [f"{' and '.join(ids)} read {key}" for key, ids in readers.items() if ids[1:]]
+        told = (
+            f"at most {counted(most, 'rule')} can be in force together, as no two may read one fact"
+        )
+        yield f"policy.in_force: {given} given, {told}: {'; '.join(shared)}"
+
+
+def _notice(spec: Spec) -> Iterator[str]:
+    """Every placeholder of the form is one that is filled in."""
+    for name in dict.fromkeys(re.findall(r"\{([^{}]*)\}", spec.notice)):
+        if name.startswith("fact:"):
+            yield from _fact("notice", name.removeprefix("fact:"), spec.facts)
+        elif name not in _IN_A_NOTICE:
+            yield f"notice: no placeholder {{{name}}}{nearest(name, _IN_A_NOTICE)}"
+
+
 def _slots(spec: Spec) -> Iterator[str]:
     """Every placeholder of a template is a slot."""
     for key, template, more in _templates(spec):
@@ -201,6 +278,30 @@ def _standard(spec: Spec) -> Iterator[str]:
             for key in needed[form]:
                 if not getattr(spec.standard, key):
                     yield f"standard.{key}: {form} of items.{item.id} is made of it"
+
+
+def _patterns(spec: Spec) -> Iterator[str]:
+    """Every pattern of the standard is a regular expression."""
+    for key, pattern in _patterns_of(spec):
+        try:
+            re.compile(re.sub(PLACEHOLDER, "x", pattern))
+        except (re.error, OverflowError, RecursionError) as error:
+            yield f"standard.{key}: {pattern!r} is no regular expression: {error}"
+
+
+def _patterns_of(spec: Spec) -> Iterator[tuple[str, str]]:
+    """Key and text of each pattern."""
+    standard, favorable = spec.standard, spec.standard.favorable
+    for item in standard.items.values():
+        for i, group in enumerate(item.requires):
+            yield from ((f"items.{item.id}.requires.{i}", form) for form in group)
+        yield from ((f"items.{item.id}.forbids", form) for form in item.forbids)
+    for key in ("prohibited", "people"):
+        yield from ((key, form) for form in getattr(standard, key))
+    if favorable:
+        for key in ("verbs", "past", "of", "objects"):
+            yield from ((f"favorable.{key}", form) for form in getattr(favorable, key))
+        yield "favorable.unless", favorable.unless
 
 
 def _documents(spec: Spec) -> Iterator[str]:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 from random import Random
 
+from framework.errors import UserError
 from plugins.domains.regulated.chains import chains_of, opening_of
 from plugins.domains.regulated.policy import Value, compute, derive
 from plugins.domains.regulated.spec import NUMERIC, Fact, Spec
@@ -21,9 +23,10 @@ def sample_facts(
 
     No figure that is kept by entries is its opening figure: that one would be right by chance.
 
-    Raises RuntimeError when derived facts keep falling outside the range that the spec gives.
+    Raises UserError when derived facts keep falling outside the range that the spec gives.
     """
     figures = chains_of(spec)
+    beyond = Counter[str]()
     for _ in range(_TRIES):
         sampled: dict[str, Value] = {}
         for fact in spec.facts.values():
@@ -32,9 +35,12 @@ def sample_facts(
             else:
                 sampled[fact.key] = _draw(fact, rng, intake, provisions, sampled)
         told = all(sampled[opening_of(figure)] != sampled[figure] for figure in figures)
-        if told and all(_within(fact, sampled[fact.key]) for fact in spec.facts.values()):
+        outside = [f.key for f in spec.facts.values() if not _within(f, sampled[f.key])]
+        if told and not outside:
             return sampled
-    raise RuntimeError(f"{spec.file}: the ranges of derived facts are hardly ever met")
+        beyond.update(outside)
+    most = f"{beyond.most_common(1)[0][0]}." if beyond else ""
+    raise UserError(f"{spec.file}: facts.{most}range: what is drawn is hardly ever within it")
 
 
 def other_value(

@@ -9,10 +9,12 @@ retired or conflicting value, one for the counterpart. Thresholds are placed to 
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from random import Random
 from typing import Final, Literal
 
+from framework.errors import UserError
 from framework.records import ABSTAIN
 from framework.text.expressions import names
 from plugins.domains.regulated.chains import is_figure_itself
@@ -44,12 +46,13 @@ def draw(
 ) -> tuple[Sampled, Sampled | None]:
     """The case of a plan, and its counterpart where one is asked for.
 
-    Raises RuntimeError when the spec leaves no way to meet a target.
+    Raises UserError, with what most attempts lacked, when the spec leaves no way to meet a target.
     """
     facts_rng = stream(spec, seed, base, "facts")
     rng = stream(spec, seed, base, "policy")
     codes = _codes(spec, stream(spec, seed, base, "codes"))
     facts: dict[str, Value] = {}
+    lacked = Counter[str]()
     for attempt in range(_ATTEMPTS):
         if attempt % _FACTS_KEPT == 0:
             facts = sample_facts(spec, facts_rng, plan.intake, tuple(codes.values()))
@@ -62,11 +65,12 @@ def draw(
         )
         try:
             return _Attempt(spec, plan, facts, codes, choices).draw(differs)
-        except Retry:
-            continue
-    raise RuntimeError(
-        f"{spec.file}: no policy found for {plan.target} in stratum {plan.stratum}: "
-        "its rules leave too little room"
+        except Retry as retry:
+            lacked[str(retry)] += 1
+    (most, times), *_ = lacked.most_common(1)
+    raise UserError(
+        f"{spec.file}: rules: they leave too little room for {plan.target} in stratum "
+        f"{plan.stratum}: {times} of {_ATTEMPTS} attempts lacked {most}"
     )
 
 
@@ -111,14 +115,14 @@ class _Attempt(Targeting):
             if key != second:
                 break
         else:
-            raise Retry
+            raise Retry("two facts that can be corrected")
         fired, flipped, improved = self._pivot_pattern(rules, pivot)
         twice = self.shape.random() < 0.3
         retired = self._values(pivot, turned, key, worse=improved, n=1 + twice)
         kept = self._values(other, second_turned, second, worse=not improved, n=1 + twice)
         for name, changed in ((key, retired), (second, kept)):
             if any(is_figure_itself(self.spec, self.facts, name, f[name]) for f in changed):
-                raise Retry
+                raise Retry(f"another value of {name}")
         scenarios = [Scenario(self.facts, fired)]
         scenarios += [Scenario(facts, flipped) for facts in retired]
         scenarios += [Scenario(facts, fired) for facts in kept]
@@ -174,7 +178,7 @@ class _Attempt(Targeting):
         if conflict:
             other = other_value(self.spec, self.facts, key, self.rng.random() < 0.5, self.rng)
             if other is None or is_figure_itself(self.spec, self.facts, key, other[key]):
-                raise Retry
+                raise Retry(f"another value of {key}")
         undecided = self.plan.target == ABSTAIN
         stated = self._stated(frozenset({key}) if conflict else frozenset())
         if not conflict:
@@ -201,7 +205,7 @@ class _Attempt(Targeting):
             flipped = fired
             if undecided:
                 if not inside:
-                    raise Retry
+                    raise Retry(f"a rule in force on {key}")
                 pivot = self.rng.choice(inside)
                 turned[pivot.id] = next(
                     i for i, c in enumerate(pivot.conditions) if c.fact in touched
@@ -214,10 +218,10 @@ class _Attempt(Targeting):
         )
         exact = self._exact(sampled, key)
         if exact != policy.outcomes(sampled.known(self.spec.formulas)):
-            raise Retry
+            raise Retry(f"rules of which none reads what another reads, beside {key}")
         decision = next(iter(exact)) if len(exact) == 1 else ABSTAIN
         if decision != self.plan.target:
-            raise Retry
+            raise Retry(f"thresholds that give {self.plan.target} with {key} open")
         if len(exact) == 1:
             winners = self._open_winners(sampled, decision)
             return dataclasses.replace(sampled, decision=decision, winners=winners)
@@ -254,7 +258,7 @@ class _Attempt(Targeting):
         other = _replace(policy, self._rethreshold(policy, pivot, turned, flip=True, tighter=None))
         decision, winners = other.decide(self.facts)
         if decision == sampled.decision:
-            raise Retry
+            raise Retry(f"another threshold of {pivot.id} that turns the decision")
         return sampled, dataclasses.replace(
             sampled, policy=other, decision=decision, winners=winners
         )

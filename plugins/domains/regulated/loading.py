@@ -7,7 +7,9 @@ that no held-out form uses a public label.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import fields, is_dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -16,7 +18,7 @@ from typing import Any, Final, Union, cast, get_args, get_origin
 
 import yaml
 
-from framework.errors import UserError
+from framework.errors import DataError, UserError
 from framework.registry import coerce, hints_of, id_of, instance_of, nearest
 from framework.text.canonical import digest_file
 from framework.text.reading import read_yaml
@@ -26,6 +28,7 @@ from plugins.domains.regulated.spec import NO_RANGE, ConditionSpec, Spec
 
 SPECS: Final = Path(__file__).parent / "specs"
 """Where the built-in spec files are."""
+_DATED: Final = re.compile(r"\d{4}-\d")
 
 
 def find_spec(name: str) -> Path:
@@ -54,11 +57,7 @@ def load_spec(file: Path) -> Spec:
 
 @lru_cache(maxsize=16)
 def _load(file: Path, digest: str) -> Spec:
-    try:
-        values = read_yaml(file.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, ValueError) as error:
-        problem = str(error).partition(";")[0]  # of a huge number more is told than helps
-        raise UserError(f"{file}: not readable as YAML: {problem}") from None
+    values = _read(file)
     if not isinstance(values, dict):
         raise UserError(f"{file}: a mapping of keys is expected")
     own = {"file": str(file), "digest": digest}
@@ -73,6 +72,38 @@ def _load(file: Path, digest: str) -> Spec:
     if found:
         raise UserError(f"{file}: {first_ten(found)}")
     return spec
+
+
+def _read(file: Path) -> Any:
+    """What the file holds. Raises DataError, with the line where it is known."""
+    data = file.read_bytes()
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        raise DataError(file, data[: error.start].count(b"\n") + 1, "not UTF-8 text") from None
+    try:
+        return read_yaml(text)
+    except yaml.MarkedYAMLError as error:
+        problem = ": ".join(part for part in (error.context, error.problem) if part)
+        mark = error.problem_mark
+        line = mark.line + 1 if mark is not None else None
+    except (yaml.YAMLError, ValueError) as error:
+        problem = str(error).partition(";")[0]  # of a huge number more is told than helps
+        problem = problem.replace('in "<unicode string>", ', "at ")
+        line = _line_of_no_value(text)
+    raise DataError(file, line, f"not readable as YAML: {problem}")
+
+
+def _line_of_no_value(text: str) -> int | None:
+    """The line of the first scalar that has the form of a date and is none, such as 2025-02-30."""
+    with suppress(yaml.YAMLError, RecursionError):
+        for event in yaml.parse(text, Loader=yaml.SafeLoader):
+            if isinstance(event, yaml.ScalarEvent) and _DATED.match(event.value):
+                try:
+                    yaml.safe_load(event.value)
+                except ValueError:
+                    return event.start_mark.line + 1 if event.start_mark else None
+    return None
 
 
 def _faults_within(value: Any, hint: Any, where: str, key: str = "") -> Iterator[str]:

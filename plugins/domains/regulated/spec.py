@@ -7,7 +7,7 @@ What a section can tell of itself is checked where it is made; `checks` looks ac
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import date
 from functools import cached_property
@@ -231,6 +231,22 @@ class RuleSpec(Section):
         for char in ".;":
             if char in self.reason:
                 raise ValueError(f"reason: a reason holds no {char!r}")
+
+
+def most_together(rules: Sequence[RuleSpec]) -> int:
+    """How many of the rules can be in force at once: of these no two read one fact."""
+    if not rules:
+        return 0
+    first, *others = sorted(rules, key=lambda rule: len(rule.conditions))
+    read = [condition.fact for condition in first.conditions]
+    if len(set(read)) < len(read):
+        return most_together(others)
+    apart = [r for r in others if not any(c.fact in read for c in r.conditions)]
+    found = 1 + most_together(apart)
+    # Of the rules that read its one fact, one that reads nothing else is the best to take.
+    if len(read) == 1 or len(apart) == len(others):
+        return found
+    return max(found, most_together(others))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

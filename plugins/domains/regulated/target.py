@@ -13,7 +13,7 @@ from plugins.domains.regulated.chains import rests_on_entries
 from plugins.domains.regulated.facts import other_value
 from plugins.domains.regulated.policy import DOWNWARD, Condition, Policy, Rule, Value
 from plugins.domains.regulated.sampled import Gap, Plan, Sampled
-from plugins.domains.regulated.spec import ORDERED, RuleSpec, Spec
+from plugins.domains.regulated.spec import ORDERED, RuleSpec, Spec, most_together
 from plugins.domains.regulated.thresholds import place, sample_gap
 
 SHAPE_KEPT: Final = 30
@@ -48,7 +48,7 @@ class Streams:
 
 
 class Retry(Exception):
-    """This attempt can't meet the target; the next one draws anew."""
+    """This attempt can't meet the target; the next one draws anew. It says what was not found."""
 
 
 class Targeting:
@@ -72,14 +72,15 @@ class Targeting:
     ) -> list[RuleSpec]:
         """Rules of a case: two or more for every decision, where the spec allows it.
 
-        `first`: as many for the decision that usually wins first.
+        `first`: as many for the decision that usually wins first. Without those that are barred
+        they may be fewer than the policy has otherwise.
         """
         allowed = [rule for rule in self.spec.rules if rule.id not in barred]
         there = Counter(rule.decision for rule in allowed)
         enough = {d: max(1, min(2, there[d])) for d in self.precedence if d != self.remaining}
         enough[self.spec.policy.precedence[0][0]] = first
         n = max(self.shape.randint(*self.spec.policy.in_force), sum(enough.values()))
-        n = min(n, len(allowed))
+        n = min(n, most_together(allowed))
         for _ in range(_TRIES):
             chosen = {rule.id for rule in self.shape.sample(allowed, n)}
             rules = [rule for rule in allowed if rule.id in chosen]
@@ -91,7 +92,7 @@ class Targeting:
             useful = useful and len(set(read)) == len(read)
             if useful and (needed is None or needed in chosen):
                 return rules
-        raise Retry
+        raise Retry("rules that can be in force together")
 
     def _pattern(self, rules: Sequence[RuleSpec], target: str, only: str = "") -> frozenset[str]:
         """Rules that are to fire for `target`; `only` the given one of its own."""
@@ -99,7 +100,7 @@ class Targeting:
             return frozenset()
         own = [rule.id for rule in rules if rule.decision == target]
         if not own:
-            raise Retry
+            raise Retry(f"a rule of {target}")
         if only:
             winners = [only]
         else:
@@ -148,7 +149,7 @@ class Targeting:
                     lacking += _usual(rule) - self._away(rule, made[rule.id])
             sharing = sum(bool(self._ordered(rule)) for rule in free)
             if lacking and not sharing:
-                raise Retry
+                raise Retry(f"a rule with a number beside those of {decision} that fire")
             for rule in free:
                 more = lacking / sharing / _false(rule) if sharing else 0.0
                 made[rule.id] = self._rule(rule, scenarios, turned, max(_LEAST_GAP, 1 + more))
@@ -182,7 +183,7 @@ class Targeting:
                 self.rng,
             )
             if placed is None:
-                raise Retry
+                raise Retry(f"a threshold of {rule.id} on {condition.fact}")
             conditions.append(placed)
         return Rule(
             id=rule.id,
@@ -220,10 +221,10 @@ class Targeting:
             distance = abs(ordinal(value) - ordinal(old.threshold))
             gap = distance + gap if tighter else distance - gap
             if gap <= 0:
-                raise Retry
+                raise Retry(f"another threshold of {rule.id} on {old.fact}")
         placed = place(spec, fact, old.comparator, [(value, truth != flip)], gap, self.rng)
         if placed is None or placed.threshold == old.threshold:
-            raise Retry
+            raise Retry(f"another threshold of {rule.id} on {old.fact}")
         conditions = list(current.conditions)
         conditions[turned] = placed
         return _rule_with(current, tuple(conditions))
@@ -247,7 +248,7 @@ class Targeting:
                     facts = other
                     break
             else:
-                raise Retry
+                raise Retry(f"another value of {key}")
             found.append(facts)
         return found
 
@@ -257,7 +258,7 @@ class Targeting:
         """`n` rules of the decision that wins first, out of those that can be turned."""
         top = [r for r in rules if r.decision == self.precedence[0] and turning(r)]
         if len(top) < n:
-            raise Retry
+            raise Retry(f"rules of {self.precedence[0]} whose facts have a revision or an order")
         return self.shape.sample(top, n)
 
     def _bases(self, rule: RuleSpec) -> list[tuple[str, int]]:
@@ -295,7 +296,7 @@ class Targeting:
             facts[key] = self.rng.choice(codes)
         decision, winners = policy.decide(facts)
         if gap is None and decision != self.plan.target:
-            raise Retry
+            raise Retry(f"thresholds that give {self.plan.target}")
         return Sampled(
             plan=self.plan,
             facts=facts,
@@ -315,7 +316,7 @@ class Targeting:
         self, policy: Policy, facts: Mapping[str, Value], label: str, *, differs: bool = False
     ) -> None:
         if (policy.decide(facts)[0] == label) == differs:
-            raise Retry
+            raise Retry(f"thresholds that give {label}")
 
     def _some(self, n: int) -> set[int]:
         """A random part of n conditions, not empty."""

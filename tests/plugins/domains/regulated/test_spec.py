@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
@@ -13,6 +14,7 @@ import yaml
 
 from framework.errors import UserError
 from framework.registry import find, settings_of
+from plugins.domains.regulated import generate
 from plugins.domains.regulated.domain import Regulated, RegulatedSettings
 from plugins.domains.regulated.loading import SPECS, find_spec, load_spec
 from tests.plugins.domains.regulated.support import SPECS as NAMES
@@ -54,6 +56,14 @@ def drop(*keys: str | int) -> Edit:
 
 
 WHEN = ("rules", 0, "when", 0)
+
+
+def few_rules(data: dict[str, Any]) -> None:
+    kept = ("dti", "ltv", "rate", "property")
+    data["rules"] = [rule for rule in data["rules"] if rule["id"] in kept]
+    data["policy"]["in_force"] = [4, 4]
+
+
 MISTAKES = {
     "unknown top key": (put(1, "lable"), "lable: no such key"),
     "unknown key of a fact": (put("x", "facts", "income", "lable"), "facts.income.lable: no such"),
@@ -168,6 +178,60 @@ MISTAKES = {
         put(None, "standard", "favorable"),
         "standard.favorable: {other_action} of items.one_action is made of it",
     ),
+    "two facts of one label": (
+        put("Credit Score", "facts", "monthly_debt", "label"),
+        "facts.fico_score.label: 'credit score' is a label of monthly_debt too",
+    ),
+    "a notice with an unknown fact": (
+        put("It is {fact:incom}.", "notice"),
+        "notice: no fact 'incom'; did you mean 'income'?",
+    ),
+    "a notice with an unknown placeholder": (
+        put("For {reason}.", "notice"),
+        "notice: no placeholder {reason}; did you mean 'reasons'?",
+    ),
+    "a required pattern that is none": (
+        put([["we\\s+(decided"]], "standard", "items", "creditor", "requires"),
+        r"standard.items.creditor.requires.0: 'we\\s+(decided' is no regular expression",
+    ),
+    "a forbidden pattern that is none": (
+        put(["[a-"], "standard", "items", "creditor", "forbids"),
+        "standard.items.creditor.forbids: '[a-' is no regular expression",
+    ),
+    "fewer rules in force than every case has": (
+        put([1, 1], "policy", "in_force"),
+        "policy.in_force: [1, 1] given, every case has at least 4 rules: 2 of DENY, 2 of ABSTAIN",
+    ),
+    "more rules in force than read different facts": (
+        put([4, 9], "policy", "in_force"),
+        "at most 8 rules can be in force together, as no two may read one fact: revolving and",
+    ),
+    "too few rules of the first decision": (
+        few_rules,
+        "rules: 3 of DENY that read different facts expected",
+    ),
+    "a rule that reads a fact twice": (
+        lambda data: data["rules"][0]["when"].append(data["rules"][0]["when"][0]),
+        "rules.dti.when: two conditions read dti, a rule reads a fact once",
+    ),
+    "a mean out of range": (
+        put(
+            {"kind": "normal", "mean": 5200, "sd": 70, "source": "assumed"},
+            "facts",
+            "fico_score",
+            "distribution",
+        ),
+        "facts.fico_score.distribution.mean: 5200 given, outside the range",
+    ),
+    "quantiles out of range": (
+        put(
+            {"kind": "quantiles", "values": [1, 2], "source": "assumed"},
+            "facts",
+            "fico_score",
+            "distribution",
+        ),
+        "facts.fico_score.distribution.values: none within the range",
+    ),
 }
 
 
@@ -256,6 +320,54 @@ def test_a_file_that_is_none(tmp_path: Path) -> None:
     bad.write_text("- 1\n")
     with pytest.raises(UserError, match="a mapping of keys is expected"):
         load_spec(bad)
+
+
+@pytest.mark.parametrize(
+    ("data", "told"),
+    [
+        (
+            b"name: x\ncalendar: {first: 2025-02-30}\n",
+            ":2: not readable as YAML: day is out of range",
+        ),
+        (b"name: x\nb: {a: b: c}\n", ":2: not readable as YAML: while parsing a flow mapping"),
+        (b"name: x\nname: y\n", ":2: not readable as YAML: the key 'name' stands twice"),
+        (b"name: x\n# caf\xe9\n", ":2: not UTF-8 text"),
+        (b'name: "\x07"\n', ": not readable as YAML: unacceptable character"),
+    ],
+)
+def test_what_is_no_yaml_is_told_with_file_and_line(tmp_path: Path, data: bytes, told: str) -> None:
+    file = tmp_path / "mine.yaml"
+    file.write_bytes(data)
+    with pytest.raises(UserError) as caught:
+        load_spec(file)
+    assert str(caught.value).startswith(f"{file}{told}")
+    assert "unicode string" not in str(caught.value)
+
+
+def test_rules_without_room_are_a_mistake_of_the_spec(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def edit(data: dict[str, Any]) -> None:
+        for fact in data["facts"].values():
+            if "revision" in fact:  # larger than any value that there could be
+                fact |= {"revision": [10**7, 10**8], "revision_by": "units"}
+
+    monkeypatch.setattr(generate, "_ATTEMPTS", 3)
+    file = written(tmp_path, edit)
+    one = Regulated(RegulatedSettings(spec=str(file), pairs="fact"))
+    with pytest.raises(UserError) as caught:
+        one.sampled(0, 0)
+    told = str(caught.value)
+    assert told.startswith(f"{file}: rules: they leave too little room for ")
+    assert re.search(r" in stratum \w+: \d of 3 attempts lacked another value of \w+$", told)
+
+
+def test_a_formula_that_never_meets_its_range_is_named(tmp_path: Path) -> None:
+    file = written(tmp_path, put([55, 56], "facts", "dti", "range"))
+    with pytest.raises(
+        UserError, match=r"facts\.dti\.range: what is drawn is hardly ever within it"
+    ):
+        Regulated(RegulatedSettings(spec=str(file))).sampled(0, 0)
 
 
 @pytest.mark.parametrize(
