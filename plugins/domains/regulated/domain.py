@@ -15,6 +15,7 @@ from framework.errors import UserError
 from framework.records import ABSTAIN, Case, Event, FactField, Gold, GoldItem, TaskCard
 from framework.registry import register
 from plugins.domains.late import late_case
+from plugins.domains.regulated import notices
 from plugins.domains.regulated.chains import with_chains
 from plugins.domains.regulated.clauses import Clauses
 from plugins.domains.regulated.documents import Content, write
@@ -183,6 +184,7 @@ class Regulated(Domain[RegulatedSettings]):
         super().__init__(settings)
         file = find_spec(settings.spec)
         self.spec: Spec = load_spec(file)
+        notices.warn(self.spec, settings.notice)
         if settings.calibration:
             self.spec = calibrated(self.spec, settings.calibration)
             margins = f"margins of {Path(settings.calibration).name}, HMDA (12 CFR 1003)"
