@@ -13,6 +13,7 @@ from framework.operations.verdicts import Finding
 from framework.records import ChecklistItem
 from framework.registry import register
 from framework.text.counting import counted
+from plugins.models.rule_based.visible import visible
 
 _SPACES: Final = re.compile(r"\\(?:s|W)[+*]\??")
 _SENTENCE: Final = re.compile(r"[^.;!?]*")
@@ -42,7 +43,7 @@ class AuditRule(Rule[AuditRequest, tuple[Finding, ...]]):
     """
 
     def answer(self, request: AuditRequest, profile: Profile) -> tuple[Finding, ...]:
-        text = " ".join(request.notice.split())
+        text = " ".join(visible(request.notice).split())
         return tuple(_audited(item, text) for item in request.items)
 
 

@@ -13,6 +13,7 @@ from framework.records import ReasoningPoint
 from framework.registry import register
 from framework.text.values import contains, occurrences
 from plugins.models.rule_based.reading.comparing import claims, type_of
+from plugins.models.rule_based.visible import visible
 
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+|\n+")
 _UNSURE: Final = re.compile(
@@ -26,6 +27,12 @@ _NOT: Final = re.compile(
     r"\b(?:is|was|are|were|does|did|do|has|have|had|can|could)(?:\s+not|n['’]t)\b", re.IGNORECASE
 )
 _FALSE: Final = re.compile(r"\bnot\s+(?:true|so|the\s+case)\b|\bfalse\s+that\b", re.IGNORECASE)
+_TAKEN_BACK: Final = re.compile(
+    r"(?:no|untrue|wrong|false|(?:that|this|it)\s+(?:is|was)\s+(?:untrue|false|wrong|incorrect|"
+    r"not\s+(?:true|so|right|correct|the\s+case)))\W*\Z",
+    re.IGNORECASE,
+)
+"""A sentence that takes the one before it back."""
 _COMMA: Final = re.compile(r"[,;]\s")
 _WORDS: Final = 2
 """Words of a part that can't hold a clause."""
@@ -42,14 +49,17 @@ class EntailRule(Rule[EntailRequest, tuple[Finding, ...]]):
     A point that compares is stated by a sentence that says how what is compared, with its value,
     stands to the threshold or to the provision that sets it, in either order; values and provisions
     listed without a comparison state nothing. Any other point is stated by a sentence that has one
-    alternative of each of its groups. What is said to be possible, open or conditional is not
-    stated. A value counts in any form of its type, other text as whole words in any case. It knows
-    only the wordings that the gold lists and the comparisons of `reading.comparing`.
+    alternative of each of its groups. What is said to be possible, open or conditional, and what
+    the next sentence takes back, is not stated. A value counts in any form of its type, other text
+    as whole words in any case. It knows only the wordings that the gold lists and the comparisons
+    of `reading.comparing`.
     """
 
     def answer(self, request: EntailRequest, profile: Profile) -> tuple[Finding, ...]:
-        parts = (part.strip() for part in _SENTENCE_END.split(request.rationale))
-        found = [part for part in parts if part]
+        parts = [part.strip() for part in _SENTENCE_END.split(visible(request.rationale))]
+        said = [part for part in parts if part]
+        pairs = zip(said, [*said[1:], ""], strict=True)
+        found = [sentence for sentence, after in pairs if not _TAKEN_BACK.match(after)]
         return tuple(_entailed(point, found) for point in request.points)
 
 

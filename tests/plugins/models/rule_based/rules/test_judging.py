@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -172,3 +173,23 @@ def test_an_answer_commits_itself(given: str, met: bool) -> None:
         question="Which degree?", expected="Business Administration", given=given, kind="answer"
     )
     assert answer_by_rule(Equivalent(), request).met is met
+
+
+@pytest.mark.parametrize(
+    "rationale",
+    [
+        "The score of 610 is below 640. 52% is n\u200bot above it.",
+        "The score of 610 is below 640. 52% is not\u00ad above it.",
+        "The score of 610 is below 640. \u2066That is untrue.\u2069 52% is above it.",
+        "The score of 610 is below 640. No! 52% is above it.",
+    ],
+)
+def test_no_invisible_character_and_no_second_sentence_hides_a_denial(rationale: str) -> None:
+    verdicts = answer_by_rule(Entail(), EntailRequest(rationale=rationale, points=POINTS))
+    assert not all(verdict.met for verdict in verdicts)
+
+
+def test_an_invisible_character_hides_nothing_forbidden_in_a_notice() -> None:
+    notice = "Delta Bank denies it by in\u200dternal rules; within 60\u00a0days."
+    met = [found.met for found in answer_by_rule(Audit(), replace(AUDIT, notice=notice))]
+    assert met == [True, False, True]
