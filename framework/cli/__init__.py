@@ -131,14 +131,6 @@ def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     add.set_defaults(command="plugins:list_plugins")
 
     add = commands.add_parser(
-        "show",
-        help="a case as a person would read it, or its outcome in a run",
-        description="show domain=loan case=3 [overrides]   |   show RUN case=3 [arm=LABEL]",
-    )
-    add.add_argument("what", nargs="+", metavar="RUN|KEY=VALUE")
-    add.set_defaults(command="show:show")
-
-    add = commands.add_parser(
         "estimate", help="calls, tokens and dollars by arm and phase, with nothing sent"
     )
     add.add_argument("overrides", nargs="*", metavar="KEY=VALUE", help="as for a run")

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from framework.contracts import REPORTED, Domain, Provenance, RowKey
+from framework.contracts.command import Command
 from framework.errors import DataError, UserError
 from framework.records import Case, Event, Gold
-from framework.registry import nearest
+from framework.registry import nearest, register
 from framework.reporting.terminal import wrapped
 from framework.store import JournalEvent
 from framework.text.printable import printable
@@ -20,6 +21,18 @@ from framework.text.printable import printable
 _SEARCHED: Final = 10_000
 _OUT_SHOWN: Final = 12
 _OF_ROW: Final = ("arm", "trial", "repeat")
+
+
+@register("command", "show")
+class Show(Command):
+    """A case as a person would read it, or its outcome in a run."""
+
+    def arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.description = "show domain=loan case=3 [overrides] | show RUN case=3 [arm=LABEL]"
+        parser.add_argument("what", nargs="+", metavar="RUN|KEY=VALUE")
+
+    def run(self, args: argparse.Namespace) -> int:
+        return show(args)
 
 
 def _print(text: str = "", end: str = "\n") -> None:
