@@ -405,7 +405,11 @@ class Pipeline:
         # An item holds at least one token, so more than a budget's worth of them can't be packed.
         # An unbudgeted arm gives everything: a cutoff would make another arm of it.
         most = 2**31 if self.limit is None else (self.limit if k is None else k)
-        items: Sequence[Item] = list(await maybe_await(memory.arch.recall(query, most)))[:most]
+        given: Any = await maybe_await(memory.arch.recall(query, most))
+        items: Sequence[Item] = list(given)[:most] if isinstance(given, Iterable) else [given]
+        for item in items:
+            if not isinstance(item, Item):
+                raise TypeError(f"recall is to give items; it gave a {type(item).__name__}")
         if self.traces_sources and self.seams.of_items:
             items = [memory.sourced(item) for item in items]
         return self.seams.scored(query, items)

@@ -145,6 +145,17 @@ def test_an_arm_is_told_only_what_it_declares(monkeypatch: pytest.MonkeyPatch) -
     assert query.gold is not None
 
 
+@pytest.mark.parametrize(
+    ("given", "named"), [(None, "NoneType"), (["a text"], "str"), ("x", "str")]
+)
+def test_what_is_no_item_is_told_in_the_row(
+    monkeypatch: pytest.MonkeyPatch, given: Any, named: str
+) -> None:
+    monkeypatch.setattr(Spy, "recall", lambda self, query, k: given)
+    (row,) = run(trivial_plan(n_cases=1, arch={"plugin": "spy"}))
+    assert row.error == f"TypeError: recall is to give items; it gave a {named}"
+
+
 def test_a_history_is_ingested_once_for_all_its_cases() -> None:
     Spy.seen.clear()
     plan = trivial_plan(n_cases=1, arch={"plugin": "spy"}, repeats=3)
