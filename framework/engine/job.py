@@ -25,7 +25,14 @@ from framework.engine.run import Outcome, execute
 from framework.errors import UserError
 from framework.registry import find, nearest
 from framework.store import MANIFEST
-from framework.store.directory import RunDirectory, State, check_new, data_differ, load_state
+from framework.store.directory import (
+    SWEEP_PLAN,
+    RunDirectory,
+    State,
+    check_new,
+    data_differ,
+    load_state,
+)
 
 RUNS: Final = Path("runs")
 _FLOOR: Final = "none"
@@ -124,6 +131,8 @@ def _baselines(plan: Plan, gate: Gate[Any]) -> Baselines:
         against = _check_comparable(plan, path)
         _check_axes(plan, gate)
         return Baselines(baseline=against)
+    if (path / SWEEP_PLAN).is_file():
+        raise UserError(f"gate.baseline: {path} is a sweep; give the directory of one of its runs")
     known = options("arch")
     if gate.baseline not in known:
         raise UserError(

@@ -94,12 +94,14 @@ def glossary(found: Mapping[str, str]) -> Iterator[Block]:
 def notes(evidence: Evidence) -> Iterator[Block]:
     """What must be known before a number is believed."""
     runs = [job.summary["run"] for job in evidence.jobs]
-    if any(run["model_kind"] == "rule-based" for run in runs):
+    axes = [entry for job in evidence.jobs for entry in job.summary["axes"].values()]
+    marked = any(entry.get("kind") == "rule-based" for entry in axes)
+    if marked and any(run["model_kind"] == "rule-based" for run in runs):
         yield Note(
             f"Rule-based model: no language model was asked. What is marked {DAGGER} went through "
             "it and is no evidence about language models; the rest is model-free."
         )
-    elif any(run["judge_kind"] == "rule-based" for run in runs):
+    elif marked and any(run["judge_kind"] == "rule-based" for run in runs):
         yield Note(
             f"A rule-based judge judged: what rests on it is marked {DAGGER} and is no evidence "
             "about how a language model would judge."
@@ -261,7 +263,7 @@ def _unread(job: Job) -> dict[str, Any]:
 def _best_constant(jobs: Sequence[Job]) -> str:
     """What always giving one decision would earn: an arm below it has shown nothing."""
     found: Mapping[str, float] = next((job.summary.get("constants", {}) for job in jobs), {})
-    if not found:
+    if not found or not any(is_answered(job.summary["run"]) for job in jobs):
         return ""
     best = max(found, key=lambda decision: found[decision])
     return f"; always {best} would be right in at most {found[best]:.2f}"

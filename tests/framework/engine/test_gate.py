@@ -314,3 +314,27 @@ def test_a_gate_that_is_asked_for_needs_a_baseline(
     assert done.status == 2
     assert f"{given.split('=')[0]} is given and gate.baseline is not" in done.mistake
     assert not (tmp_path / "r").exists()
+
+
+def test_a_sweep_is_no_baseline(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    sweep = tmp_path / "s"
+    run(capsys, "-m", *HOTPOT, "arch=none,bm25", f"hydra.sweep.dir={sweep}")
+    done = run(capsys, *HOTPOT, "arch=bm25", f"gate.baseline={sweep}")
+    assert done.mistake == (
+        f"gate.baseline: {sweep} is a sweep; give the directory of one of its runs"
+    )
+
+
+def test_where_no_model_took_part_none_is_spoken_of(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    words = (
+        "arch=none,bm25",
+        "protocol=retrieve",
+        "n_cases=3",
+        f"hydra.sweep.dir={tmp_path / 's'}",
+    )
+    done = run(capsys, "-m", *LOAN, *words)
+    assert "every figure is model-free" in done.out
+    assert "Rule-based" not in done.out
+    assert "would be right in at most" not in done.out
