@@ -100,8 +100,8 @@ def _line_of_no_value(text: str) -> int | None:
         for event in yaml.parse(text, Loader=yaml.SafeLoader):
             if isinstance(event, yaml.ScalarEvent) and _DATED.match(event.value):
                 try:
-                    yaml.safe_load(event.value)
-                except ValueError:
+                    read_yaml(event.value)
+                except yaml.YAMLError:
                     return event.start_mark.line + 1 if event.start_mark else None
     return None
 
