@@ -58,7 +58,7 @@ class EntailRule(Rule[EntailRequest, tuple[Finding, ...]]):
     def answer(self, request: EntailRequest, profile: Profile) -> tuple[Finding, ...]:
         parts = [part.strip() for part in _SENTENCE_END.split(visible(request.rationale))]
         said = [part for part in parts if part]
-        pairs = zip(said, [*said[1:], ""], strict=True)
+        pairs = zip(said, [*said, ""][1:], strict=True)
         found = [sentence for sentence, after in pairs if not _TAKEN_BACK.match(after)]
         return tuple(_entailed(point, found) for point in request.points)
 

@@ -182,6 +182,7 @@ def test_an_answer_commits_itself(given: str, met: bool) -> None:
         "The score of 610 is below 640. 52% is not\u00ad above it.",
         "The score of 610 is below 640. \u2066That is untrue.\u2069 52% is above it.",
         "The score of 610 is below 640. No! 52% is above it.",
+        "",
     ],
 )
 def test_no_invisible_character_and_no_second_sentence_hides_a_denial(rationale: str) -> None:
