@@ -57,6 +57,7 @@ def sweep_summary(
              "ledger": s["ledger"], "gate": s["gate"], "errors": s["errors"],
              "headline": s["headline"], "success_axis": s.get("success_axis", ""),
              "unread": s.get("unread", 0), "constants": s.get("constants") or {},
+             "states": s.get("states") or {},
              "by_stratum": s.get("by_stratum"),
              "counterfactual_pairs": s.get("counterfactual_pairs"), "corpus": s.get("corpus") or {},
              "extraction": s.get("extraction") or {}, "warnings": s.get("warnings") or []}

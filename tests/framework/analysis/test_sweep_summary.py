@@ -13,9 +13,9 @@ from framework.analysis.evidence import Evidence, Job, of_sweep
 from framework.analysis.sweep import sweep_summary
 from framework.errors import UserError
 from framework.records import Row, Usage
-from framework.reporting.blocks import Cell, Table
+from framework.reporting.blocks import Cell, Note, Table
 from framework.reporting.page import print_sweep
-from framework.reporting.sections.overview import main_tables
+from framework.reporting.sections.overview import main_tables, notes
 from plugins.sections.corpus import Corpus, Extraction
 
 Values = Mapping[str, Sequence[float | None]]
@@ -325,7 +325,11 @@ def test_what_a_session_costs_is_of_all_its_turns() -> None:
 def test_a_sweep_says_of_how_many_cases_a_model_s_figures_are() -> None:
     """And what a constant answer earns: the terminal and `table` have sweep.json alone."""
     summary, rows = job("x", {"eda": ALL})
-    known = {"unread": 3, "constants": {"DENY": 0.6, "PAY": 0.4}}
-    (found,) = main_tables(of_sweep(combine((summary | known, rows), job("y", {"eda": NONE}))))
+    known = {"unread": 3, "constants": {"DENY": 0.6, "PAY": 0.4}, "states": {"not offered": 2}}
+    known["errors"] = {"n": 0, "of": len(ALL), "kinds": {}}
+    evidence = of_sweep(combine((summary | known, rows), job("y", {"eda": NONE})))
+    (found,) = main_tables(evidence)
     assert "always DENY would be right in at most 0.60" in found.caption
     assert f"figures with † are of {len(ALL) - 3}" in found.caption
+    said = [block.text for block in notes(evidence) if isinstance(block, Note)]
+    assert any("x at tight: in 2 of 8 rows nothing was asked (not offered)" in s for s in said)
