@@ -23,8 +23,9 @@ from framework.registry import find, names
 from framework.rows import by_session
 from framework.statistics.comparison import CaseMeans, case_means
 from framework.store.answers import answer_lines
-from framework.store.directory import ANSWERS, SWEEP, SWEEP_PLAN, FinishedRun, read_run
+from framework.store.directory import ANSWERS, SUMMARY, SWEEP, SWEEP_PLAN, FinishedRun, read_run
 from framework.store.former import read_json
+from framework.text.canonical import digest_entry
 
 _MOST_DRAWN: Final = 4
 
@@ -282,9 +283,11 @@ def load(path: Path, runs: Sequence[FinishedRun] = ()) -> Evidence:
 
     def job(place: Path) -> Job:
         run = known.get(place) or read_run(place)
-        return Job(
-            path=place, summary=run.summary, manifest=run.manifest, rows=by_session(run.rows)
-        )
+        summary, sealed = run.summary, (run.state.finished or {}).get("files", {}).get(SUMMARY)
+        if sealed is not None and digest_entry(place / SUMMARY) != sealed:
+            said = f"{place.name}/{SUMMARY} is not the file that was sealed (`verify` says more)"
+            summary = {**summary, "warnings": [*summary.get("warnings", ()), said]}
+        return Job(path=place, summary=summary, manifest=run.manifest, rows=by_session(run.rows))
 
     if (path / SWEEP_PLAN).is_file():
         sweep = _read(path / SWEEP)

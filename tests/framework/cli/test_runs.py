@@ -505,6 +505,19 @@ def test_a_summary_and_a_table_that_were_edited_and_sealed_anew_are_found_by_a_r
     assert (done.status, done.out.splitlines()[-1]) == (1, f"rows.parquet: {said}")
 
 
+def test_a_report_of_a_summary_that_was_edited_says_so(
+    capsys: pytest.CaptureFixture[str], place: Path
+) -> None:
+    said = "bm25/summary.json is not the file that was sealed"
+    assert framework(capsys, "report", "bm25").status == 0
+    assert said not in Path("bm25/report.md").read_text()
+    summary = read_json(place / "bm25/summary.json")
+    summary["axes"]["mrr"]["mean"] = 0.99
+    write_json(place / "bm25/summary.json", summary)
+    assert framework(capsys, "report", "bm25").status == 0
+    assert said in Path("bm25/report.md").read_text()
+
+
 def test_other_code_of_a_package_is_told_by_a_replay(
     capsys: pytest.CaptureFixture[str], place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
