@@ -382,7 +382,7 @@ def sweep(directory: Path, overrides: Sequence[str]) -> str:
 def known(
     jobs: Sequence[Job], exchanges: Mapping[str, Path], axes: Sequence[str]
 ) -> dict[str, Any]:
-    """By arm: digests of its rows by budget, and the 95th percentile of its searches in ms.
+    """By arm: digests of its rows by budget, the domain's version, and p95 of its searches in ms.
 
     exchanges : by system, where its searches are; of other arms the time is that of `recall`.
     axes : the axis columns that the digests are of.
@@ -390,6 +390,7 @@ def known(
     found: dict[str, dict[str, Any]] = {}
     for job in jobs:
         own = found.setdefault(job.arm, {"rows": {}, "first": {}, "seconds": []})
+        own["version"] = job.rows[0].domain_version
         own["rows"][job.budget] = rows_digest(job.rows, axes)
         own["first"][job.budget] = rows_digest(first_rows(job.rows), axes)
         own["seconds"] += [r.timing["recall_s"] for r in job.rows if "recall_s" in r.timing]

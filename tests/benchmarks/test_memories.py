@@ -239,3 +239,12 @@ def test_no_recorded_system_asked_a_model_more_than_400_times() -> None:
         asked[file.relative_to(memories.RECORDED).parts[0]] += sum(one["calls"] for one in used)
     assert max(asked.values()) <= 400
     assert {name for name, n in asked.items() if n} == {"mem0_1"}
+
+
+@pytest.mark.parametrize("setting", [one for one in memories.SETTINGS if one.name in ROWS])
+def test_what_is_recorded_is_of_the_domain_s_version(setting: memories.Setting) -> None:
+    """Rows hold it: a new version asks for rows of its own, or `REPLAY=1` tells each of them."""
+    with composer():
+        plan = compose_plan([word for word in setting.overrides if word.startswith("domain=")])
+    version = plan.parts["domain"].plugin.cls.version
+    assert {own["version"] for own in ROWS[setting.name].values()} == {version}
