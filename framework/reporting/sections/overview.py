@@ -208,12 +208,11 @@ def short_table(group: Group) -> Table:
         for budget, axis in places
     }
     told = {job.arm: declared_inputs(job.summary["budget_use"]) for job in group.jobs}
-    run = group.run
+    of = f"{group.run['domain']}, {counted(group.run['n_cases'], 'case')}"
     return table(
         f"short-{group.index}",
-        titled(
-            f"{run['domain']}, {counted(run['n_cases'], 'case')}; means with 95% intervals", group
-        ),
+        f"{titled(of, group)}; means with 95% intervals{_best_constant(group.jobs)}"
+        f"{_read_forms(group.jobs)}",
         {"arm": str, **columns, "declared inputs": lambda arm: told[arm]},
         group.arms,
     )
