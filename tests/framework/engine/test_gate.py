@@ -289,7 +289,8 @@ def test_a_sweep_with_baselines_beside_its_jobs_is_sound(
     assert len(list((place / "s").glob("*/journal.jsonl"))) == 3
     checked = framework(capsys, "verify", "s")
     assert checked.status == 0, checked.out
-    assert checked.out.count(": ok: ") == 3
+    assert checked.out.count(" events, head ") == 3
+    assert checked.out.splitlines()[-1].startswith("s: ok: 3 runs, head ")
 
 
 @pytest.mark.slow
