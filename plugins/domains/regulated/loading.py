@@ -21,7 +21,7 @@ import yaml
 from framework.errors import DataError, UserError
 from framework.registry import coerce, hints_of, id_of, instance_of, nearest
 from framework.text.canonical import digest_file
-from framework.text.reading import read_yaml
+from framework.text.reading import TooMuch, read_yaml
 from plugins.domains.data_file import first_ten
 from plugins.domains.regulated.checks import faults
 from plugins.domains.regulated.spec import NO_RANGE, ConditionSpec, Spec
@@ -90,7 +90,7 @@ def _read(file: Path) -> Any:
     except (yaml.YAMLError, ValueError) as error:
         problem = str(error).partition(";")[0]  # of a huge number more is told than helps
         problem = problem.replace('in "<unicode string>", ', "at ")
-        line = _line_of_no_value(text)
+        line = None if isinstance(error, TooMuch) else _line_of_no_value(text)
     raise DataError(file, line, f"not readable as YAML: {problem}")
 
 
