@@ -207,10 +207,10 @@ def test_a_directory_that_cannot_be_written(
 ) -> None:
     """Permission is denied by a stand-in: to the superuser nothing is."""
     monkeypatch.setattr(os, "access", lambda path, mode: False)
-    for given in (["hydra.run.dir=x/y"], ["-m", "hydra.sweep.dir=x/y"], ["gate.baseline=none"]):
+    judged = ["gate.axes=[mrr]", "gate.baseline=none"]
+    for given in (["hydra.run.dir=x/y"], ["-m", "hydra.sweep.dir=x/y"], judged):
         before = everything_in(place)
-        axes = "gate.axes=[mrr]"
-        message = run(capsys, *HOTPOT, axes, *given).mistake
+        message = run(capsys, *HOTPOT, *given).mistake
         assert message.startswith("cannot write ")
         assert f"no permission to write in {place}" in message
         assert everything_in(place) == before
