@@ -265,10 +265,10 @@ class RowColumns:
 
 def _means(case: IntArray, values: FloatArray, n: int) -> FloatArray:
     """By case, the mean of the rows that define the axis, NaN where none does."""
+    if n == len(values) and (case[1:] > case[:-1]).all():
+        return values
     means = np.full(n, np.nan)
     if n == len(values):
-        if (case[1:] > case[:-1]).all():
-            return values
         means[case] = values
         return means
     found: dict[int, list[float]] = defaultdict(list)

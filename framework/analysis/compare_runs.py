@@ -14,6 +14,7 @@ from framework.analysis.summary import (
     SETTING,
     axes_of_strata,
     ledger,
+    of_cases,
     room_of_rows,
     setting_of,
 )
@@ -118,6 +119,7 @@ def _narrowed(summary: Mapping[str, Any], rows: Sequence[Row], n_cases: int) -> 
         "strata": strata,
         "by_stratum": by_stratum(list(summary.get("by_stratum") or ()), axes, strata),
         "budget_use": {**summary["budget_use"], **room_of_rows(good)},
+        **of_cases(own, good),
         "ledger": ledger(rows, priced=summary["ledger"]["total"].get("cost_usd", 0) is not None),
         "errors": {**summary["errors"], "n": len(own) - len(good), "of": len(own)},
         "counterfactual_pairs": None,

@@ -107,8 +107,7 @@ def summarize(
         "headline": [*domain.headline, *plan.parts["protocol"].plugin.cls.headline],
         "axes": axes,
         "success_axis": domain.success_axis,
-        "constants": constants(of_read_forms(good)),
-        "unread": len({row.case_id for row in good if not row.form_read}),
+        **of_cases(rows, good),
         "strata": strata,
         "depths": depths_of_strata(good),
         "by_stratum": by_stratum(with_corrected(domain.by_stratum), axes, strata),
@@ -131,7 +130,6 @@ def summarize(
         "corpus": dict(corpus or {}),
         "counterfactual_pairs": compare_pairs(rows, protected, plan.top.seed),
         "gate": dataclasses.asdict(gate),
-        "states": dict(Counter(row.state for row in rows if row.state).most_common()),
         "errors": {
             "n": sum(1 for row in rows if row.error),
             "of": len(rows),
@@ -219,6 +217,15 @@ SETTING: Final = (
     "domain", "reader", "model", "judge", "prompts", "protocol", "seed", "n_cases", "repeats",
 )  # fmt: skip
 """What must be equal between runs whose arms are compared, besides the budget."""
+
+
+def of_cases(rows: Sequence[Row], good: Sequence[Row]) -> dict[str, Any]:
+    """What must be known of a run's cases beside its figures. good : the rows without an error."""
+    return {
+        "constants": constants(of_read_forms(good)),
+        "unread": len({row.case_id for row in good if not row.form_read}),
+        "states": dict(Counter(row.state for row in rows if row.state).most_common()),
+    }
 
 
 def setting_of(run: Mapping[str, Any]) -> tuple[Any, ...]:

@@ -27,7 +27,7 @@ class _File(logging.Handler):
                 (self._directory / JOB_LOG).open("a", encoding="utf-8") as file,
             ):
                 file.writelines(self._waiting)
-            self._waiting.clear()
+                self._waiting.clear()
 
 
 @contextmanager

@@ -6,6 +6,7 @@ import json
 import shutil
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -179,9 +180,14 @@ def test_what_is_compared_on_shared_cases_is_of_these_alone(
     given = ("domain=governance", "protocol=retrieve", "tracking=none", "report=false")
     for arm, n in (("bm25", 8), ("none", 3)):
         run(capsys, *given, f"arch={arm}", f"n_cases={n}", f"hydra.run.dir=of-{arm}")
-    found = compare_across([read_run(place / "of-bm25"), read_run(place / "of-none")])
+    runs = [read_run(place / "of-bm25"), read_run(place / "of-none")]
+    whole = {"unread": 5, "states": {"not offered": 4}, "constants": {"DENY": 1.0}}
+    runs[0] = replace(runs[0], summary={**runs[0].summary, **whole})
+    found = compare_across(runs)
     jobs = found.summary["jobs"]
     assert {job["run"]["n_cases"] for job in jobs} == {3}
+    assert [(job["unread"], job["states"]) for job in jobs] == [(0, {})] * 2
+    assert jobs[0]["constants"] != {"DENY": 1.0}
     for job in jobs:
         assert sum(entry["n"] for entry in job["by_stratum"]["recall"].values()) == 3
 
