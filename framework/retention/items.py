@@ -133,6 +133,7 @@ class _Names:
 
 
 _REACH: Final = 160
+"""Characters between a value and its name: those of a long sentence."""
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?])\s+|\n+")
 _AFTER_CODE: Final = re.compile(r"\s*(?:\([^()]*\)\s*)?\.\Z")
 _LONGEST_CODE: Final = 60
