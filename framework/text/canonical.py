@@ -29,6 +29,8 @@ _ENCODER = json.JSONEncoder(
 )
 _SCALARS = frozenset({str, int, float, bool, type(None)})
 _PLAIN = frozenset({str, bool, type(None)})  # canonical whatever the value
+_Place = tuple[()] | tuple[Any, object]
+"""Where a value stands: the place of what it is in, and its index or key. Text is made on error."""
 
 
 class CanonicalError(ValueError):
@@ -52,15 +54,15 @@ def canonical_json(obj: object) -> str:
 def canonical_bytes(obj: object) -> bytes:
     """Return the UTF-8 bytes of `canonical_json`, without its second copy."""
     if not _is_plain(obj, MAX_DEPTH):
-        obj = _to_plain(obj, "$", MAX_DEPTH)
+        obj = _to_plain(obj, (), MAX_DEPTH)
     try:
         return _ENCODER.encode(obj).encode()
     except UnicodeEncodeError:
-        text = _ENCODER.encode(_to_plain(obj, "$", MAX_DEPTH))
+        text = _ENCODER.encode(_to_plain(obj, (), MAX_DEPTH))
         paired = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
         return paired.encode("utf-8", "backslashreplace")
     except ValueError:
-        _to_plain(obj, "$", MAX_DEPTH)  # raises with the place, which the encoder does not know
+        _to_plain(obj, (), MAX_DEPTH)  # raises with the place, which the encoder does not know
         raise
 
 
@@ -142,7 +144,7 @@ def _is_plain(value: object, depth: int) -> bool:
     return True
 
 
-def _to_plain(value: object, place: str, depth: int) -> Any:
+def _to_plain(value: object, place: _Place, depth: int) -> Any:
     """Return `value` in plain JSON types; raise CanonicalError with the place where it has none."""
     if value is None or isinstance(value, bool):
         return value
@@ -152,17 +154,18 @@ def _to_plain(value: object, place: str, depth: int) -> Any:
         try:
             int.__repr__(value)
         except ValueError as error:  # Python's limit on decimal digits, reading included
-            raise CanonicalError(f"{place}: integer too long to write") from error
+            raise CanonicalError(f"{_said(place)}: integer too long to write") from error
         return int.__index__(value)
     if isinstance(value, float):
         if not math.isfinite(value):
-            raise CanonicalError(f"{place}: {float(value)} is not a JSON number")
+            raise CanonicalError(f"{_said(place)}: {float(value)} is not a JSON number")
         return float(value)
     if depth == 0:
-        raise CanonicalError(f"{_shorten(place)}: nested deeper than {MAX_DEPTH}, or inside itself")
+        where = _shorten(_said(place))
+        raise CanonicalError(f"{where}: nested deeper than {MAX_DEPTH}, or inside itself")
     if isinstance(value, (list, tuple)):
         return [
-            item if type(item) in _PLAIN else _to_plain(item, f"{place}[{i}]", depth - 1)
+            item if type(item) in _PLAIN else _to_plain(item, (place, i), depth - 1)
             for i, item in enumerate(value)
         ]
     kind: Any = type(value)
@@ -172,13 +175,12 @@ def _to_plain(value: object, place: str, depth: int) -> Any:
     if isinstance(value, Mapping):
         return {
             _to_key(key, place): (
-                item if type(item) in _PLAIN else _to_plain(item, f"{place}.{key}", depth - 1)
+                item if type(item) in _PLAIN else _to_plain(item, (place, key), depth - 1)
             )
             for key, item in value.items()
         }
-    raise CanonicalError(
-        f"{place}: {kind.__module__}.{kind.__qualname__} has no canonical form; convert it first"
-    )
+    where = f"{_said(place)}: {kind.__module__}.{kind.__qualname__}"
+    raise CanonicalError(f"{where} has no canonical form; convert it first")
 
 
 @cache
@@ -189,15 +191,23 @@ def _fields_of(kind: Any) -> tuple[str, ...] | None:
     return tuple(field.name for field in dataclasses.fields(kind))
 
 
-def _to_key(key: object, place: str) -> str:
+def _to_key(key: object, place: _Place) -> str:
     if not isinstance(key, str):
-        raise CanonicalError(f"{place}: key {key!r} is a {type(key).__qualname__}, not a str")
+        named = f"key {key!r} is a {type(key).__qualname__}"
+        raise CanonicalError(f"{_said(place)}: {named}, not a str")
     text = str.__str__(key)
     try:
         text.encode()
     except UnicodeEncodeError as error:  # its place in the order would change on reading back
-        raise CanonicalError(f"{place}: key {key!r} is not valid Unicode") from error
+        raise CanonicalError(f"{_said(place)}: key {key!r} is not valid Unicode") from error
     return text
+
+
+def _said(place: _Place) -> str:
+    """The place in words: ``$.axes[3].mean``."""
+    if not place:
+        return "$"
+    return _said(place[0]) + (f"[{place[1]}]" if type(place[1]) is int else f".{place[1]}")
 
 
 def _shorten(place: str) -> str:

@@ -19,6 +19,9 @@ TOKENIZER: Final = "decisionbench-v1"
 
 _TOKEN: Final = re.compile(r"[^\W\d_]{1,8}|\d{1,3}|[^\w\s]|_")
 _SPACE: Final = re.compile(r"\s+")
+_LETTERS: Final = bytes(ord("a") if chr(i).isalpha() and i < 128 else ord(" ") for i in range(256))
+_DIGITS: Final = bytes(ord("0") if chr(i).isdigit() and i < 128 else ord(" ") for i in range(256))
+_NOT_ALONE: Final = bytes(i for i in range(128) if chr(i).isalnum() or chr(i).isspace())
 _SHORT: Final = 2_000
 """Characters up to which counts are kept; a longer text is counted line by line."""
 
@@ -31,16 +34,26 @@ def count_tokens(text: str) -> int:
     """
     if len(text) <= _SHORT:
         return _counted(text)
-    return sum(
-        _counted(line) if len(line) <= _SHORT else len(_TOKEN.findall(line))
-        for line in text.split("\n")
-    )
+    return sum(_counted(line) if len(line) <= _SHORT else _count(line) for line in text.split("\n"))
 
 
-@lru_cache(maxsize=1 << 15)
-def _counted(text: str) -> int:
-    # The same lines are counted for every case of their history, and in every prompt with them.
-    return len(_TOKEN.findall(text))
+def _count(text: str) -> int:
+    if not text.isascii():
+        return len(_TOKEN.findall(text))
+    # The same number without the tokens, in a quarter of the time: a run of n letters, now as many
+    # "a" before a blank, is one token and (n - 1) // 8 more, of digits likewise.
+    raw = text.encode() + b" "
+    letters, digits = raw.translate(_LETTERS), raw.translate(_DIGITS)
+    n = letters.count(b"a ") + digits.count(b"0 ") + len(raw.translate(None, _NOT_ALONE))
+    if b"a" * 9 in letters:
+        n += letters.replace(b"a ", b" ").count(b"a" * 8)
+    if b"0" * 4 in digits:
+        n += digits.replace(b"0 ", b" ").count(b"0" * 3)
+    return n
+
+
+# The same lines are counted for every case of their history, and in every prompt with them.
+_counted: Final = lru_cache(maxsize=1 << 15)(_count)
 
 
 def truncate(text: str, limit: int, slack: int = 0) -> str:

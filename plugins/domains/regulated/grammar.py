@@ -90,17 +90,16 @@ class Grammar:
     def say(self, template: str, rng: Random, day: date, cast: Mapping[str, str]) -> str:
         """A sentence: the template with every slot sampled."""
         pieces: list[str] = []
-        for literal, name in _pieces(template):
+        for literal, key, capital in _pieces(template):
             pieces.append(literal)
-            if name:
-                key = name.lower()
+            if key:
                 if key in cast:
                     text = cast[key]
                 elif key == _MONTH:
                     text = f"{day:%B %Y}"
                 else:
                     text = self._draw(self.slots[key], rng, day, cast)
-                pieces.append(text[:1].upper() + text[1:] if name[0].isupper() else text)
+                pieces.append(text[:1].upper() + text[1:] if capital else text)
         return "".join(pieces)
 
     def _draw(
@@ -113,8 +112,9 @@ class Grammar:
 
 
 @lru_cache(maxsize=1 << 14)
-def _pieces(template: str) -> tuple[tuple[str, str], ...]:
-    parts = _PLACEHOLDER.split(template)
+def _pieces(template: str) -> tuple[tuple[str, str, bool], ...]:
+    """Each text before a slot, the slot's key ("" after the last) and whether it is capitalised."""
+    texts, names = _PLACEHOLDER.split(template)[::2], [*placeholders(template), ""]
     return tuple(
-        (parts[i], parts[i + 1] if i + 1 < len(parts) else "") for i in range(0, len(parts), 2)
+        (text, name.lower(), name[:1].isupper()) for text, name in zip(texts, names, strict=True)
     )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from framework.text.tokens import count_tokens, truncate
@@ -29,6 +31,12 @@ def test_counts(text: str, tokens: int) -> None:
 @given(st.text(), st.text())
 def test_texts_joined_by_white_space_add_up(a: str, b: str) -> None:
     assert count_tokens(f"{a}\n{b}") == count_tokens(a) + count_tokens(b)
+
+
+@given(st.text(alphabet="abcdefghijZ0123_-$ \t\n\x00\x0b\x1c\x1f\x7f"))
+@example("a" * 8 + " " + "a" * 9 + "1" * 7 + "a" * 17)
+def test_plain_text_is_counted_as_its_tokens_are(text: str) -> None:
+    assert count_tokens(text) == len(re.findall(r"[^\W\d_]{1,8}|\d{1,3}|[^\w\s]|_", text))
 
 
 @given(st.text(alphabet="ab1$ .,\n", max_size=200), st.integers(0, 60), st.integers(0, 5))
