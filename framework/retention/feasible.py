@@ -55,7 +55,7 @@ class _Choice:
     ids: frozenset[str]
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=512)
 def _best(items: tuple[GoldItem, ...], budget: int | None) -> frozenset[str]:
     whole = _shortest(items)
     if budget is None or sum(map(count_tokens, whole)) <= budget:
@@ -124,20 +124,18 @@ def _exact(
         return (known & asked).bit_count()
 
     best = 0
-
-    def extend(index: int, held: int, left: int) -> None:
-        nonlocal best
+    left_to_try = [(0, 0, budget)]
+    while left_to_try:
+        index, held, left = left_to_try.pop()
         if count(held) > count(best):
             best = held
         if index == len(spans) or count(held | after[index]) <= count(best):
-            return
+            continue
         if choices[index].cost > left:  # by cost, so nothing after it fits either
-            return
+            continue
+        left_to_try.append((index + 1, held, left))
         if spans[index] & ~held:
-            extend(index + 1, held | spans[index], left - choices[index].cost)
-        extend(index + 1, held, left)
-
-    extend(0, 0, budget)
+            left_to_try.append((index + 1, held | spans[index], left - choices[index].cost))
     return frozenset(name for name, bit in bits.items() if best & bit)
 
 
