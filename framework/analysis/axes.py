@@ -6,6 +6,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -213,9 +214,14 @@ class RowColumns:
         case, cluster, expected, sample = (np.zeros(n, np.int64) for _ in range(4))
         read, failed, asked, answered = (np.zeros(n, np.bool_) for _ in range(4))
         axes: dict[str, tuple[BoolArray, FloatArray]] = {}
+        plain = all(  # as in a long run of generated cases, whose ids need not be remembered
+            a.case_id < b.case_id and all(r.cluster in ("", r.case_id) for r in (a, b))
+            for a, b in pairwise(rows)
+        )
         for i, row in enumerate(rows):
-            case[i] = number.setdefault(row.case_id, len(number))
-            cluster[i] = number.setdefault(row.cluster or row.case_id, len(number))
+            if not plain:
+                case[i] = number.setdefault(row.case_id, len(number))
+                cluster[i] = number.setdefault(row.cluster or row.case_id, len(number))
             expected[i] = number.setdefault(row.expected, len(number))
             sample[i] = row.trial * (1 << 31) + row.repeat
             read[i], failed[i] = row.form_read, bool(row.error)
@@ -226,20 +232,16 @@ class RowColumns:
                 axes[name][0][i] = True
                 if value is not None:
                     axes[name][1][i] = value
-        order = np.argsort(case, kind="stable")
-        apart = np.flatnonzero(
-            (case[order[1:]] == case[order[:-1]]) & (cluster[order[1:]] != cluster[order[:-1]])
-        )
-        if len(apart):
-            a, b = (rows[order[apart[0] + step]] for step in (0, 1))
-            two = f"{a.cluster or a.case_id} and {b.cluster or b.case_id}"
-            raise UserError(f"case {a.case_id} is in two clusters: {two}")
-        rank = np.empty(len(number), np.int64)
-        rank[np.fromiter(map(number.__getitem__, sorted(number)), np.int64)] = np.arange(
-            len(number)
-        )
+        if plain:
+            case = cluster = np.arange(n)
+        else:
+            _check_clusters(rows, case, cluster)
+            rank = np.empty(len(number), np.int64)
+            in_order = np.fromiter(map(number.__getitem__, sorted(number)), np.int64)
+            rank[in_order] = np.arange(len(number))
+            case = rank[case]
         return cls(
-            rows=rows, case=rank[case], cluster=cluster, expected=expected, sample=sample,
+            rows=rows, case=case, cluster=cluster, expected=expected, sample=sample,
             read=read, failed=failed, asked=asked, answered=answered, axes=axes,
         )  # fmt: skip
 
@@ -261,6 +263,16 @@ class RowColumns:
         wanted = np.zeros(len(self.rows), np.bool_)
         wanted[at] = True
         return PackedRows(row for row, one in zip(self.rows, wanted, strict=True) if one)
+
+
+def _check_clusters(rows: Sequence[Row], case: IntArray, cluster: IntArray) -> None:
+    order = np.argsort(case, kind="stable")
+    after, before = order[1:], order[:-1]
+    apart = np.flatnonzero((case[after] == case[before]) & (cluster[after] != cluster[before]))
+    if len(apart):
+        a, b = (rows[order[apart[0] + step]] for step in (0, 1))
+        two = f"{a.cluster or a.case_id} and {b.cluster or b.case_id}"
+        raise UserError(f"case {a.case_id} is in two clusters: {two}")
 
 
 def _means(case: IntArray, values: FloatArray, n: int) -> FloatArray:

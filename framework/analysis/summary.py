@@ -88,7 +88,7 @@ def summarize(
             "prompts": _prompts(plan),
             "protocol": _protocol(plan),
             "seed": plan.top.seed,
-            "n_cases": len({row.case_id for row in rows}),
+            "n_cases": len(np.unique(columns.case)),
             "repeats": plan.top.repeats,
             "digest": plan.digest,
             "model_kind": model.kind,

@@ -39,6 +39,7 @@ from framework.store import (
     utc_now,
 )
 from framework.store.atomic import as_json, write_json
+from framework.store.checkpoints import close_checkpoint, told
 from framework.store.former import read_json, renamed
 from framework.store.parquet import write_parquet
 from framework.store.seal import ANSWERS as ANSWERS
@@ -200,13 +201,15 @@ class RunDirectory:
         journal = Journal.open(path / JOURNAL)
         # Only now, as nobody else can write it any more.
         state = known if known and known.head == journal.head_hash else load_state(path)
-        if problem := next(chain(edited(path), _strangers(path, state.started)), None):
+        if problem := next(
+            chain(edited(path, closed=False), _strangers(path, state.started)), None
+        ):
             journal.close()
             raise UserError(f"{path}: {problem}")
         retried = {row.key: row for row in state.rows if row.error} if state.retry else {}
         again = {"retried": [list(key) for key in retried]} if retried else {}
         rows = chosen(state.rows, lambda row: row.key not in retried) if retried else state.rows
-        remove_others((path / JOURNAL, path / ANSWERS), n_closed(path / JOURNAL))
+        remove_others(path / JOURNAL, (path / ANSWERS,), n_closed(path / JOURNAL))
         journal.append("run.resumed", {"rows": len(rows), "changed": list(changed), **again})
         return cls(path, journal, replace(state, rows=rows))
 
@@ -239,6 +242,7 @@ class RunDirectory:
         number = self._closed + 1
         try:
             files = close_segment(self.path / ANSWERS, number)
+            files |= close_checkpoint(self.path / JOURNAL, number)
         except OSError as error:
             raise UserError(f"cannot write {self.path}: {error.strerror}") from error
         self._journal.close_segment(number, files)
@@ -301,7 +305,7 @@ def _strangers(path: Path, started: Mapping[str, Any]) -> Iterator[str]:
         SUMMARY,
         own,
         ".*.draft",
-        *names((path / JOURNAL, path / ANSWERS), n_closed(path / JOURNAL) + 1),
+        *names(path / JOURNAL, (path / ANSWERS,), n_closed(path / JOURNAL) + 1),
         f"{SEGMENTS}/.*.draft",
     )
     for name, file in files_below(path):
@@ -399,10 +403,10 @@ def load_state(path: Path) -> State:
     answers_end = 0
     finished: Mapping[str, Any] | None = None
     retry = False
-    for event in read(path / JOURNAL):
+    for event in told(path / JOURNAL):
         if event.type == "case.finished":
             rows.append(from_plain(event.payload["row"]))
-            answers_end = event.payload[ENDS]
+            answers_end = event.payload.get(ENDS, 0)  # of a checkpoint none: its answers are closed
         elif event.type == CONTINUED:
             answers_end = 0
         elif event.type == "run.stopped":

@@ -10,15 +10,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
 from framework.errors import DataError
 from framework.store.atomic import as_json, write_json
 from framework.store.chain import Verdict, read, verify_to_last
+from framework.store.checkpoints import has_checkpoints, line_of, told
 from framework.store.event import FINISHED, JournalEvent
 from framework.store.journal import Journal
-from framework.store.segments import CONTINUED, joined, n_closed
+from framework.store.segments import CONTINUED, STATE, joined, n_closed, name_of, segment, unpacked
 from framework.text.canonical import digest, digest_bytes, digest_entry, files_below
 from framework.text.reading import read_json
 
@@ -165,25 +167,38 @@ def sweep_head(heads: Mapping[str, str]) -> str:
     return digest(dict(heads))
 
 
-def edited(run_dir: Path) -> Iterator[str]:
+def edited(run_dir: Path, *, closed: bool = True) -> Iterator[str]:
     """What of a run is not what the events of its journal say that was written, a line each.
+
+    closed : also each record of closed segments, and whether checkpoints hold what their events
+    tell; all files of segments are held against their digests in any case.
 
     Runs of before their events told it say nothing. Raises UserError where there is no journal.
     """
-    answers, end, line = None, 0, 0
+    journal = run_dir / JOURNAL
+    closed = closed or not has_checkpoints(journal, n_closed(journal))
+    answers, end, line, state = None, 0, 0, sha256()
     try:
-        for event in read(run_dir / JOURNAL):
+        for event in read(journal) if closed else told(journal):
             for name, written in (event.payload.get(WRITTEN) or {}).items():
                 if not _matches(name, run_dir / name, written):
                     yield f"{name}: changed since the run began"
             if event.type == CONTINUED:
                 end = 0
+                checkpoint = segment(run_dir / STATE, event.payload["segment"])
                 for name, written in (event.payload.get("files") or {}).items():
                     if not _matches(name, run_dir / name, written):
                         yield f"{name}: not the segment that was closed"
-            if event.type != "case.finished":
+                    elif closed and name == name_of(checkpoint):
+                        with unpacked(checkpoint) as lines:
+                            if sha256(lines.read()).digest() != state.digest():
+                                yield f"{name}: not what its events tell"
+                state = sha256()
+            if closed:
+                state.update(line_of(event.type, event.payload))
+            if event.type != "case.finished" or ENDS not in event.payload:
                 continue
-            answers = answers or joined(run_dir / ANSWERS, n_closed(run_dir / JOURNAL))
+            answers = answers or joined(run_dir / ANSWERS, n_closed(journal) if closed else 0)
             record = answers.read(event.payload[ENDS] - end)
             end, line = event.payload[ENDS], line + 1
             if event.payload.get(RECORD, found := digest_bytes(record)) != found:

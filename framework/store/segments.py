@@ -1,11 +1,11 @@
 """Closed segments: what stood in a growing file of a run, compressed, while the file begins anew.
 
-    segments/journal-000001.jsonl.gz    segments/answers-000001.jsonl.gz
-    segments/journal-000002.jsonl.gz    segments/answers-000002.jsonl.gz
+    segments/journal-000001.jsonl.gz    segments/answers-000001.jsonl.gz    segments/state-...
     journal.jsonl                       answers.jsonl
 
 An open journal that has segments begins with `journal.continued`, which holds the number of the
-last one and the digests of its files. The chain of hashes runs through all of them.
+last one and the digests of its files. The chain of hashes runs through all of them. What `state`
+holds see `framework.store.checkpoints`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import os
 import re
 import shutil
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -28,6 +28,8 @@ CONTINUED: Final = "journal.continued"
 """Type of the event that an open journal begins with after segments; see `closing`."""
 SEGMENTS: Final = "segments"
 """The folder of a run's closed segments."""
+STATE: Final = "state.jsonl"
+"""The name that checkpoints have as segments; no such file grows."""
 SEGMENT_BYTES: Final = 1 << 25
 """A run closes a segment when its answers have grown to so many bytes, or its journal has."""
 _MOST_BYTES: Final = 1 << 29
@@ -44,8 +46,15 @@ def segment(path: Path, number: int) -> Path:
     return path.parent / SEGMENTS / f"{path.stem}-{number:06}{path.suffix}.gz"
 
 
-def close_segment(path: Path, number: int) -> dict[str, str]:
+def name_of(path: Path) -> str:
+    """The name of a segment within its run directory."""
+    return f"{SEGMENTS}/{path.name}"
+
+
+def close_segment(path: Path, number: int, lines: Iterable[bytes] | None = None) -> dict[str, str]:
     """Compress a file into its segment of this number, on the disk when this returns.
+
+    lines : what the segment holds, where that is not what the file does.
 
     Gives the segment's name within the run directory with its digest. Raises OSError.
     """
@@ -53,14 +62,17 @@ def close_segment(path: Path, number: int) -> dict[str, str]:
     target.parent.mkdir(exist_ok=True)
     with replacing(target) as draft, draft.open("wb") as file:
         # Without name and time, the same content gives the same bytes.
-        with (
-            path.open("rb") as content,
-            gzip.GzipFile(filename="", mode="wb", compresslevel=6, fileobj=file, mtime=0) as packed,
-        ):
-            shutil.copyfileobj(content, packed, 1 << 20)
+        with gzip.GzipFile(
+            filename="", mode="wb", compresslevel=6, fileobj=file, mtime=0
+        ) as packed:
+            if lines is not None:
+                packed.writelines(lines)
+            else:
+                with path.open("rb") as content:
+                    shutil.copyfileobj(content, packed, 1 << 20)
         file.flush()
         os.fsync(file.fileno())
-    return {f"{SEGMENTS}/{target.name}": digest_entry(target)}
+    return {name_of(target): digest_entry(target)}
 
 
 def follows(line: bytes) -> tuple[int, int, str] | None:
@@ -84,25 +96,29 @@ def n_closed(journal: Path) -> int:
     return 0 if found is None else found[0]
 
 
-def names(files: tuple[Path, ...], number: int) -> Iterator[str]:
-    """The names, within the run directory, of the closed segments up to a number."""
-    for path in files:
-        for n in range(1, number + 1):
-            yield f"{SEGMENTS}/{segment(path, n).name}"
+def names(journal: Path, others: tuple[Path, ...], number: int) -> Iterator[str]:
+    """The names, within the run directory, of the closed segments up to a number.
+
+    Of the journal, of files that are closed with it, and of checkpoints that are there.
+    """
+    for n in range(1, number + 1):
+        yield from (name_of(segment(path, n)) for path in (journal, *others))
+        if (state := segment(journal.with_name(STATE), n)).exists():
+            yield name_of(state)
 
 
-def remove_others(files: tuple[Path, ...], number: int) -> None:
+def remove_others(journal: Path, others: tuple[Path, ...], number: int) -> None:
     """Remove what a killed process left of a segment that its journal does not name yet.
 
     And of the files that were to begin anew.
     """
-    for path in files:
+    for path in (journal, *others):
         for left in path.parent.glob(f".{path.name}.*.draft"):
             left.unlink()
-    folder = files[0].parent / SEGMENTS
+    folder = journal.parent / SEGMENTS
     if not folder.is_dir():
         return
-    known = {Path(name).name for name in names(files, number)}
+    known = {Path(name).name for name in names(journal, others, number)}
     for left in folder.iterdir():
         if left.name not in known:
             left.unlink()
@@ -117,14 +133,20 @@ def joined(path: Path, number: int) -> BinaryIO:
     """
     if number == 0:
         return path.open("rb")
-    return io.BufferedReader(_Joined([*(segment(path, n) for n in range(1, number + 1)), path]))
+    opened = path.open("rb")  # now: a writer may close a segment at any time
+    return io.BufferedReader(_Joined([segment(path, n) for n in range(1, number + 1)], opened))
+
+
+def unpacked(path: Path) -> BinaryIO:
+    """What a closed segment holds. Reading raises DataError where it is missing or damaged."""
+    return io.BufferedReader(_Joined([path], io.BytesIO()))
 
 
 class _Joined(io.RawIOBase):
-    """Files one after the other, read only. The last is as it is, those before are compressed."""
+    """Compressed files one after the other, then one that is open already; read only."""
 
-    def __init__(self, paths: list[Path]) -> None:
-        self._open = paths.pop().open("rb")  # now: a writer may close a segment at any time
+    def __init__(self, paths: list[Path], opened: io.BufferedIOBase) -> None:
+        self._open = opened
         self._paths = paths[::-1]
         self._file: gzip.GzipFile | None = None
         self._left = 0

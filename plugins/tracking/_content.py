@@ -103,8 +103,8 @@ def run_upload(directory: Path) -> Upload:
     """What of a finished run is uploaded. Raises UserError when the run is not finished."""
     started, finished = _ends(directory)
     summary = read_summary(directory)
-    held = tuple(directory / name for name in (JOURNAL, ANSWERS))
-    closed = names(held, n_closed(directory / JOURNAL))
+    journal = directory / JOURNAL
+    closed = names(journal, (directory / ANSWERS,), n_closed(journal))
     files, left_out = _files(directory, (*_OF_A_RUN, *closed))
     run = summary["run"]
     tags = {

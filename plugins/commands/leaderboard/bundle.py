@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final
 from framework.errors import DataError, UserError
 from framework.store import JOURNAL
 from framework.store.directory import ANSWERS
-from framework.store.segments import joined, n_closed, names
+from framework.store.segments import n_closed, names, unpacked
 from framework.text.canonical import canonical_json
 from framework.text.reading import read_json
 
@@ -37,7 +37,7 @@ MAX_BYTES: Final = 2_000_000_000
 MAX_FILES: Final = 2_000
 _MEMBER: Final = re.compile(
     r"runs/(?!\.)[\w.-]{1,200}/(?:journal\.jsonl|answers\.jsonl"
-    r"|segments/(?:journal|answers)-[0-9]{6}\.jsonl\.gz)"
+    r"|segments/(?:journal|answers|state)-[0-9]{6}\.jsonl\.gz)"
 )
 _NAME: Final = re.compile(r"[\w .-]{1,60}")
 _PACKED: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
@@ -119,16 +119,15 @@ def write(runs: Sequence[Path], submitter: str, key: Ed25519PrivateKey, target: 
 
 def kept_of(run: Path) -> list[str]:
     """The names of all files of a run that are in a bundle."""
-    paths = tuple(run / name for name in KEPT)
-    return [*KEPT, *names(paths, n_closed(run / JOURNAL))]
+    journal = run / JOURNAL
+    return [*KEPT, *names(journal, (run / ANSWERS,), n_closed(journal))]
 
 
 def _unpacked(run: Path, left: int) -> int:
     """What is left of so many bytes when all segments of a run are unpacked. Raises Refused."""
-    closed = n_closed(run / JOURNAL)
-    for name in KEPT if closed else ():
+    for name in kept_of(run)[len(KEPT) :]:
         try:
-            with joined(run / name, closed) as content:
+            with unpacked(run / name) as content:
                 while chunk := content.read(_CHUNK):
                     left -= len(chunk)
                     if left < 0:
@@ -194,7 +193,7 @@ def _contents(archive: zipfile.ZipFile, size: int) -> Mapping[str, Any]:
     if not files or {CONTENTS, SIGNATURE, *files} != sizes.keys():
         raise Refused(f"it holds other files than {CONTENTS} names")
     if any(not _MEMBER.fullmatch(name) for name in files):
-        raise Refused("it holds a file that is no run's journal or answers")
+        raise Refused("it holds a file that is no run's journal, answers or state")
     if not isinstance(contents["submitter"], str) or not _NAME.fullmatch(contents["submitter"]):
         raise Refused("the submitter's name can't be shown")
     return contents

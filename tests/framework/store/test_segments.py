@@ -20,6 +20,7 @@ from framework.store import JOURNAL, Journal, read, verify_run
 from framework.store import journal as journals
 from framework.store import segments as segmented
 from framework.store.answers import answer_lines, answer_records, whole_answers
+from framework.store.checkpoints import close_checkpoint, line_of
 from framework.store.directory import ANSWERS, RunDirectory, load_state
 from framework.store.segments import CONTINUED, SEGMENTS, n_closed
 from tests.launching import HOTPOT, LOAN, framework, run
@@ -67,7 +68,9 @@ def test_segments_hold_what_one_file_would(
     assert (n_closed(whole / JOURNAL), (whole / SEGMENTS).exists()) == (0, False)
     number = n_closed(closed / JOURNAL)
     assert sorted(p.name for p in (closed / SEGMENTS).iterdir()) == sorted(
-        f"{name}-{n:06}.jsonl.gz" for name in ("answers", "journal") for n in range(1, number + 1)
+        f"{name}-{n:06}.jsonl.gz"
+        for name in ("answers", "journal", "state")
+        for n in range(1, number + 1)
     )
     assert same(whole, closed)
     assert b"".join(answer_lines(closed)) == (whole / ANSWERS).read_bytes()
@@ -108,16 +111,18 @@ def _dies(at: str) -> Callable[..., Any]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("at", ["answers", "journal", "replacing", "begun anew"])
+@pytest.mark.parametrize("at", ["answers", "state", "journal", "replacing", "begun anew"])
 def test_a_kill_while_a_segment_is_closed_loses_and_doubles_nothing(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, at: str
 ) -> None:
     assert run(capsys, *HOTPOT, "arch=bm25", "run_name=whole").status == 0
     monkeypatch.setattr("framework.store.directory.SEGMENT_BYTES", 8_000)
     with monkeypatch.context() as patch:
-        if at == "answers":  # the segment of the answers is there, that of the journal is not
+        if at == "answers":  # the segment of the answers is there, no other
+            patch.setattr("framework.store.directory.close_checkpoint", _dies(at))
+        elif at == "state":  # that and the checkpoint are, the segment of the journal is not
             patch.setattr(journals, "close_segment", _dies(at))
-        elif at == "journal":  # both are there, and the journal knows of neither
+        elif at == "journal":  # all are there, and the journal knows of neither
             patch.setattr(journals, "replacing", _dies(at))
         elif at == "replacing":  # a draft of the new journal is there
             patch.setattr(journals, "replacing", _dying_draft)
@@ -237,6 +242,7 @@ def _dying_draft(path: Path) -> Any:
 
 def _dying_late(self: RunDirectory) -> None:
     files = segmented.close_segment(self.path / ANSWERS, self._closed + 1)
+    files |= close_checkpoint(self.path / JOURNAL, self._closed + 1)
     self._journal.close_segment(self._closed + 1, files)
     raise Killed("begun anew")
 
@@ -271,7 +277,7 @@ def _pipe(file: Path) -> None:
     os.mkfifo(file)
 
 
-@pytest.mark.parametrize("name", ["journal", "answers"])
+@pytest.mark.parametrize("name", ["journal", "answers", "state"])
 @pytest.mark.parametrize(
     "change", [_pipe, _without_last_line, _edited, _cut, _exchanged, _packed_again, Path.unlink]
 )
@@ -291,16 +297,99 @@ def test_a_segment_too_many_is_found(closed: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["journal", "answers"])
+@pytest.mark.parametrize("name", ["journal", "answers", "state"])
+@pytest.mark.parametrize("change", [_packed_again, _cut, _edited, Path.unlink])
 def test_an_unfinished_run_is_not_gone_on_with_after_a_changed_segment(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, short: None, name: str
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    short: None,
+    name: str,
+    change: Callable[[Path], None],
 ) -> None:
+    path = _cut_off(capsys, monkeypatch)
+    change(path / SEGMENTS / f"{name}-000001.jsonl.gz")
+    assert f"{SEGMENTS}/{name}-000001.jsonl.gz: " in run(capsys, f"resume={path}").mistake
+
+
+@pytest.mark.slow
+def test_a_resume_unpacks_no_closed_segment_of_journal_or_answers(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, short: None
+) -> None:
+    assert run(capsys, *HOTPOT, "arch=bm25", "run_name=whole").status == 0
+    path = _cut_off(capsys, monkeypatch)
+    unpacked: set[str] = set()
+    open_file = gzip.GzipFile.__init__
+
+    def noted(self: gzip.GzipFile, filename: Any = None, mode: Any = None, **other: Any) -> None:
+        if mode == "rb":
+            unpacked.add(Path(filename).name[:-9])
+        open_file(self, filename, mode, **other)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(gzip.GzipFile, "__init__", noted)
+        resumed = RunDirectory.reopen(path, known=load_state(path))
+    assert {name.split("-")[0] for name in unpacked} == {"state", "journal"}
+    assert {name for name in unpacked if "journal" in name} == {"journal-000001"}  # its first line
+    assert len(resumed.rows) == 6
+    resumed.close()
+    assert run(capsys, f"resume={path}").status == 0
+    assert same(Path(WHOLE), path)
+
+
+@pytest.mark.slow
+def test_a_run_of_before_checkpoints_is_gone_on_with(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, short: None
+) -> None:
+    assert run(capsys, *HOTPOT, "arch=bm25", "run_name=whole").status == 0
     with monkeypatch.context() as patch, contextlib.suppress(Killed):
-        patch.setattr(RunDirectory, "finish", _dies("finish"))
+        patch.setattr("framework.store.directory.close_checkpoint", lambda *_: {})
+        patch.setattr(RunDirectory, "add", _dies_after(RunDirectory.add, 4))
         run(capsys, *HOTPOT, "arch=bm25", "run_name=short")
-    _packed_again(Path(SHORT) / SEGMENTS / f"{name}-000001.jsonl.gz")
-    said = run(capsys, f"resume={SHORT}").mistake
-    assert said == f"{SHORT}: segments/{name}-000001.jsonl.gz: not the segment that was closed"
+    state, path = load_state(Path(SHORT)), Path(SHORT)
+    assert len(state.rows) == 4
+    assert not list((path / SEGMENTS).glob("state*"))
+    assert run(capsys, f"resume={path}").status == 0  # whose next segment has a checkpoint
+    assert list((path / SEGMENTS).glob("state*"))
+    assert same(Path(WHOLE), path)
+    assert problems(path) == []
+    (own, *_) = (path / SEGMENTS).glob("state-*")
+    planted = [
+        segmented.segment(path / "state.jsonl", n + 1) for n in range(n_closed(path / JOURNAL))
+    ]
+    planted = [place for place in planted if not place.exists()]
+    for place in planted:
+        shutil.copy(own, place)
+    with pytest.raises(DataError, match="not the checkpoint that was closed"):
+        load_state(path)
+    assert problems(path) == [f"{SEGMENTS}/{place.name}: extra" for place in planted]
+
+
+def _dies_after(add: Callable[..., None], cases: int) -> Callable[..., None]:
+    left = [cases]
+
+    def limited(*given: Any) -> None:
+        left[0] -= 1
+        if left[0] < 0:
+            raise Killed("add")
+        add(*given)
+
+    return limited
+
+
+def test_a_checkpoint_that_tells_other_than_its_events_is_found(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, short: None
+) -> None:
+    def lying(type_: str, payload: Any) -> bytes:
+        return line_of(type_, payload).replace(b'"error":""', b'"error":"x"')
+
+    with monkeypatch.context() as patch:
+        patch.setattr("framework.store.checkpoints.line_of", lying)
+        assert run(capsys, *HOTPOT, "arch=bm25", "run_name=short").status == 0
+    assert any(row.error for row in load_state(Path(SHORT)).rows)
+    number = n_closed(Path(SHORT) / JOURNAL)
+    assert problems(Path(SHORT)) == [
+        f"{SEGMENTS}/state-{n:06}.jsonl.gz: not what its events tell" for n in range(1, number + 1)
+    ]
 
 
 @pytest.mark.slow
