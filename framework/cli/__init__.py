@@ -174,10 +174,6 @@ def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     add.add_argument("--head", help="the head that it must have, kept elsewhere")
     add.set_defaults(command="runs:verify")
 
-    add = commands.add_parser("replay", help="run a finished run again and compare measured rows")
-    add.add_argument("run", metavar="RUN")
-    add.set_defaults(command="runs:replay")
-
     add = commands.add_parser("sync", help="upload a run or sweep that could not be uploaded")
     add.add_argument("run", metavar="RUN|SWEEP")
     add.set_defaults(command="runs:sync")

@@ -1,21 +1,18 @@
-"""Commands on run directories: compare, verify, replay, sync."""
+"""Commands on run directories: compare, verify, table, sync."""
 
 from __future__ import annotations
 
 import argparse
 import sys
-import tempfile
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from framework.errors import UserError
 from framework.registry import nearest, plugins
 from framework.text.counting import counted
 
 if TYPE_CHECKING:
-    from framework.contracts import RowKey
-    from framework.records import Row
     from framework.store.directory import FinishedRun
 
 
@@ -100,81 +97,6 @@ def verify(args: argparse.Namespace) -> int:
     return 0 if sound else 1
 
 
-def replay(args: argparse.Namespace) -> int:
-    """Run a finished run again from its stored configuration and compare the measured rows."""
-    from framework.cli.progress import Progress
-    from framework.config import stored_plan, with_operational
-    from framework.engine.domains import one_domain
-    from framework.engine.loops import keeps_events, replay_events
-    from framework.engine.manifest import changed_since
-    from framework.engine.run import check_same, execute
-    from framework.store.directory import load_finished, load_state
-
-    path = Path(args.run)
-    before = load_finished(path)
-    # As many errors as there were: the repetition is to be compared, not judged.
-    plan = with_operational(stored_plan(before), {"max_errors": float(len(before.rows))})
-    if keeps_events(plan):
-        with one_domain():
-            events = replay_events(path, before)
-        print(f"same: {counted(events, 'event')}, nothing asked or measured")
-        return 0
-    with tempfile.TemporaryDirectory() as scratch, one_domain():
-        check_same(plan, before)
-        changed = changed_since(path, plan)
-        if changed:
-            print(f"changed since the run: {', '.join(changed)}", file=sys.stderr)
-        again = Path(scratch) / "replay"
-        execute(plan, again, listener=Progress())
-        after = load_state(again)
-        others = _not_of_its_rows(path, again)
-    old = {row.key: line for row, line in _keyed(before.rows)}
-    new = {row.key: dict(line) for row, line in _keyed(after.rows)}
-    # An axis may have got a column since: it says nothing about the run.
-    added = {name for line in new.values() for name in line}
-    added -= {name for line in old.values() for name in line}
-    if added:
-        print(f"columns that the run does not have: {', '.join(sorted(added))}", file=sys.stderr)
-    new = {k: {n: v for n, v in line.items() if n not in added} for k, line in new.items()}
-    if old == new and not others:
-        print(f"same: {counted(len(old), 'row')}, every measured column equal")
-        return 0
-    for name in others if old == new else ():
-        print(f"{name}: not what the rows give, which are the same")
-    for key in sorted(old.keys() | new.keys()):
-        a, b = old.get(key), new.get(key)
-        if a is None or b is None:
-            print(f"{_named(key)}: only in the {'run' if b is None else 'replay'}")
-        elif a != b:
-            differ = sorted(k for k in a.keys() | b.keys() if a.get(k) != b.get(k))
-            print(f"{_named(key)}: differs in {', '.join(differ)}")
-    return 1
-
-
-def _not_of_its_rows(path: Path, again: Path) -> list[str]:
-    """Which files that are made of rows say another thing than those of the repetition."""
-    import pyarrow.parquet as pq
-
-    from framework.store.directory import ROWS, read_summary
-    from framework.store.parquet import MEASURED
-
-    one, other = (read_summary(p)["axes"] for p in (path, again))
-    shared = one.keys() & other.keys()
-    keys = ("mean", "n", "ci_low", "ci_high")
-    differ = any(one[n].get(key) != other[n].get(key) for n in shared for key in keys)
-    said = ["summary.json"] if differ else []
-    try:
-        files = [pq.ParquetFile(p / ROWS) for p in (path, again)]
-    except (OSError, ValueError):  # none, or not Parquet
-        return [*said, ROWS]
-    told = [(file.schema_arrow.metadata or {}).get(MEASURED) for file in files]
-    if told[0] is None or told[1] is None:  # written by another program
-        return [*said, ROWS]
-    named = set(told[0].decode().split(",")) & set(told[1].decode().split(","))
-    columns = ([file.read([name]).to_pylist() for file in files] for name in sorted(named))
-    return [*said, ROWS] if any(ours != theirs for ours, theirs in columns) else said
-
-
 def table(args: argparse.Namespace) -> int:
     """Print a sweep's result table in Markdown, or put it into a file between its markers."""
     from framework.analysis.evidence import of_sweep
@@ -206,17 +128,6 @@ def sync(args: argparse.Namespace) -> int:
         print(f"tracking: {error}", file=sys.stderr)
         return 1
     return 0
-
-
-def _keyed(rows: Sequence[Row]) -> Iterator[tuple[Row, dict[str, Any]]]:
-    from framework.rows import in_order, measured
-
-    return zip(in_order(rows), measured(rows), strict=True)
-
-
-def _named(key: RowKey) -> str:
-    case, arm, trial, repeat, turn = key
-    return f"{case} {arm} trial {trial} repeat {repeat} turn {turn}"
 
 
 def _check_known(option: str, given: Sequence[str], known: Collection[str]) -> None:

@@ -1,0 +1,168 @@
+"""`replay`: a finished run again, from its stored configuration, and what differs."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from framework.contracts import RowKey
+from framework.contracts.command import Command
+from framework.errors import UserError
+from framework.records import Row
+from framework.registry import register
+from framework.rows import in_order, measured
+from framework.store.directory import (
+    ROWS,
+    SUMMARY,
+    State,
+    load_finished,
+    load_state,
+    read_summary,
+)
+from framework.store.parquet import MEASURED
+from framework.text.counting import counted
+
+if TYPE_CHECKING:
+    from framework.config import Plan
+
+_FLOOR: Final = "none"
+"""The arm beneath a gate's baseline."""
+
+
+@register("command", "replay")
+class Replay(Command):
+    """Run a finished run again and compare measured rows, and all that was made of them."""
+
+    def arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("run", metavar="RUN")
+
+    def run(self, args: argparse.Namespace) -> int:
+        return replay(args)
+
+
+def replay(args: argparse.Namespace) -> int:
+    """Run a finished run again from its stored configuration and compare the measured rows."""
+    from framework.cli.progress import Progress
+    from framework.config import stored_plan, with_operational
+    from framework.engine.domains import one_domain
+    from framework.engine.loops import keeps_events, replay_events
+    from framework.engine.manifest import changed_since
+    from framework.engine.run import check_same, execute
+
+    path = Path(args.run)
+    before = load_finished(path)
+    # As many errors as there were: the repetition is to be compared, not judged.
+    plan = with_operational(stored_plan(before), {"max_errors": float(len(before.rows))})
+    if keeps_events(plan):
+        with one_domain():
+            events = replay_events(path, before)
+        print(f"same: {counted(events, 'event')}, nothing asked or measured")
+        return 0
+    with tempfile.TemporaryDirectory() as scratch, one_domain():
+        check_same(plan, before)
+        changed = changed_since(path, plan)
+        if changed:
+            print(f"changed since the run: {', '.join(changed)}", file=sys.stderr)
+        again = Path(scratch) / "replay"
+        baseline, floor, missing = _compared_with(plan, path, again)
+        execute(plan, again, baseline=baseline, baseline_none=floor, listener=Progress())
+        after = load_state(again)
+        others = _not_of_its_rows(path, again, gate=not missing)
+    if missing:
+        print(f"the gate is not judged again: {missing}", file=sys.stderr)
+    if differ := _differences(before.rows, after.rows):
+        print(*differ, sep="\n")
+    elif others:
+        print(*(f"{name}: not what the rows give, which are the same" for name in others), sep="\n")
+    else:
+        print(f"same: {counted(len(before.rows), 'row')}, every measured column equal")
+    return 1 if differ or others else 0
+
+
+def _differences(before: Sequence[Row], after: Sequence[Row]) -> list[str]:
+    """In what rows of the run and the repetition differ, a line for each row that does."""
+    old = {row.key: line for row, line in _keyed(before)}
+    new = {row.key: dict(line) for row, line in _keyed(after)}
+    # An axis may have got a column since: it says nothing about the run.
+    added = {name for line in new.values() for name in line}
+    added -= {name for line in old.values() for name in line}
+    if added:
+        print(f"columns that the run does not have: {', '.join(sorted(added))}", file=sys.stderr)
+    new = {k: {n: v for n, v in line.items() if n not in added} for k, line in new.items()}
+    said = []
+    for key in sorted(old.keys() | new.keys()):
+        a, b = old.get(key), new.get(key)
+        if a is None or b is None:
+            said.append(f"{_named(key)}: only in the {'run' if b is None else 'replay'}")
+        elif a != b:
+            differ = sorted(k for k in a.keys() | b.keys() if a.get(k) != b.get(k))
+            said.append(f"{_named(key)}: differs in {', '.join(differ)}")
+    return said
+
+
+def _compared_with(
+    plan: Plan, path: Path, again: Path
+) -> tuple[State | None, State | Path | None, str]:
+    """What a run's gate compared it with: baseline, floor, and what of them is not here, in words.
+
+    `again` is the directory of the repetition, which is its own floor where the arm is that.
+    """
+    from framework.config import stored_plan
+
+    gate = read_summary(path)["gate"]
+    named = plan.parts["gate"].create().baseline
+    found: dict[str, State] = {}
+    for name, head in (gate.get("against") or {}).items():
+        place = path.parent / name if (path.parent / name).is_dir() else Path(named)
+        try:
+            state = load_state(place)
+        except UserError:
+            return None, None, f"{name}, which the run was compared with, is not beside it"
+        if state.head != head:
+            return None, None, f"{place} is not as it was when the run was compared with it"
+        found[stored_plan(state).option("arch")] = state
+    if not found:
+        untold = "it does not say which run it was compared with"
+        return None, None, "" if gate["passed"] is None else untold
+    if named not in found:  # a directory, which has no floor
+        return next(iter(found.values())), None, ""
+    floor = again if plan.option("arch") == _FLOOR else found.get(_FLOOR)
+    return found[named], floor, ""
+
+
+def _not_of_its_rows(path: Path, again: Path, *, gate: bool) -> list[str]:
+    """What is made of rows and says another thing than the same of the repetition."""
+    import pyarrow.parquet as pq
+
+    summaries = [read_summary(place) for place in (path, again)]
+    one, other = (summary["axes"] for summary in summaries)
+    shared = one.keys() & other.keys()
+    keys = ("mean", "n", "ci_low", "ci_high")
+    differ = any(one[n].get(key) != other[n].get(key) for n in shared for key in keys)
+    said = [SUMMARY] if differ else []
+    outcomes = [{**summary["gate"], "against": {}} for summary in summaries]
+    if gate and outcomes[0] != outcomes[1]:
+        said.append(f"{SUMMARY}, gate")
+    try:
+        files = [pq.ParquetFile(p / ROWS) for p in (path, again)]
+    except (OSError, ValueError):  # none, or not Parquet
+        return [*said, ROWS]
+    told = [(file.schema_arrow.metadata or {}).get(MEASURED) for file in files]
+    if told[0] is None or told[1] is None:  # written by another program
+        return [*said, ROWS]
+    named = set(told[0].decode().split(",")) & set(told[1].decode().split(","))
+    columns = ([file.read([name]).to_pylist() for file in files] for name in sorted(named))
+    return [*said, ROWS] if any(ours != theirs for ours, theirs in columns) else said
+
+
+def _keyed(rows: Sequence[Row]) -> Iterator[tuple[Row, dict[str, Any]]]:
+    return zip(in_order(rows), measured(rows), strict=True)
+
+
+def _named(key: RowKey) -> str:
+    case, arm, trial, repeat, turn = key
+    return f"{case} {arm} trial {trial} repeat {repeat} turn {turn}"

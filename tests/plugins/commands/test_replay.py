@@ -1,0 +1,92 @@
+"""`replay` judges a gate again, with what the run was compared with; of rows see `test_runs`."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from framework.store import Journal, read, seal
+from framework.store.atomic import write_json
+from tests.launching import LOAN, framework, read_json, run
+
+GATE = ("gate=noninferiority", "gate.axes=[eda]", "gate.margin=0.9")
+SAME = "same: 6 rows, every measured column equal\n"
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def gated(capsys: pytest.CaptureFixture[str], arm: str, baseline: str) -> Path:
+    """A run whose gate compares it with an arm or a run."""
+    given = (*LOAN, "n_cases=6", f"arch={arm}", *GATE, f"gate.baseline={baseline}")
+    assert run(capsys, *given, "run_name=gated").status in (0, 3)
+    return Path("runs/gated")
+
+
+def sealed_anew(path: Path) -> None:
+    """Put the seal over what a run's directory holds now."""
+    events = list(read(path / "journal.jsonl"))[:-1]
+    (path / "journal.jsonl").unlink()
+    with Journal.create(path / "journal.jsonl") as journal:
+        for event in events:
+            journal.append(event.type, dict(event.payload), actor=event.actor)
+        seal(journal, {"rows": 6}, exclude=["job.log", "report.*", "figures/*", "tracking.json"])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("arm", "baseline"), [("bm25", "oracle"), ("bm25", "none"), ("none", "bm25")]
+)
+def test_a_gate_is_judged_again(
+    capsys: pytest.CaptureFixture[str], arm: str, baseline: str
+) -> None:
+    path = gated(capsys, arm, baseline)
+    done = framework(capsys, "replay", str(path))
+    assert (done.status, done.out, done.err) == (0, SAME, "")
+    summary = read_json(path / "summary.json")
+    assert summary["gate"]["passed"] is not None
+    summary["gate"]["passed"] = not summary["gate"]["passed"]
+    write_json(path / "summary.json", summary)
+    sealed_anew(path)
+    assert framework(capsys, "verify", str(path)).status == 0
+    done = framework(capsys, "replay", str(path))
+    told = "summary.json, gate: not what the rows give, which are the same\n"
+    assert (done.status, done.out) == (1, told)
+
+
+@pytest.mark.slow
+def test_a_gate_against_a_directory_is_judged_again_while_it_is_there(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert run(capsys, *LOAN, "n_cases=6", "arch=oracle", "hydra.run.dir=kept/base").status == 0
+    path = gated(capsys, "bm25", "kept/base")
+    assert framework(capsys, "replay", str(path)).err == ""
+    shutil.move("kept/base", "runs/base")  # beside the run it is found too
+    assert framework(capsys, "replay", str(path)).err == ""
+    journal = Path("runs/base/journal.jsonl")
+    journal.write_bytes(b"".join(journal.read_bytes().splitlines(keepends=True)[:-1]))
+    done = framework(capsys, "replay", str(path))
+    told = "the gate is not judged again: runs/base is not as it was when the run was compared"
+    assert (done.status, done.out, done.err) == (0, SAME, f"{told} with it\n")
+    shutil.rmtree("runs/base")
+    done = framework(capsys, "replay", str(path))
+    told = "the gate is not judged again: base, which the run was compared with, is not beside it\n"
+    assert (done.status, done.out, done.err) == (0, SAME, told)
+
+
+@pytest.mark.slow
+def test_a_run_that_does_not_name_what_it_was_compared_with_says_so(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    path = gated(capsys, "bm25", "oracle")
+    summary = read_json(path / "summary.json")
+    summary["gate"]["against"] = {}
+    write_json(path / "summary.json", summary)
+    done = framework(capsys, "replay", str(path))
+    told = "the gate is not judged again: it does not say which run it was compared with\n"
+    assert (done.status, done.err) == (0, told)
