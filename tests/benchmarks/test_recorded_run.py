@@ -109,7 +109,7 @@ def test_a_gate_judges_it(place: Path, capsys: pytest.CaptureFixture[str]) -> No
         *("gate=noninferiority", "gate.baseline=none", "gate.axes=[kappa_inserted]"),
     )
     assert done.status == 3, done.err
-    assert "gate noninferiority for bm25 tight: FAILED. kappa_inserted: cannot conclude" in done.err
+    assert "gate noninferiority for bm25 tight: NOT PASSED. kappa_inserted: cannot conclude" in done.err
     assert framework(capsys, "verify", str(place / "runs" / "gated")).status == 0
 
 

@@ -20,6 +20,7 @@ from framework.analysis.outcomes import PARTS
 from framework.cli import main as framework
 from framework.records import ABSTAIN
 from framework.reporting import page as write
+from framework.reporting.sections.conditions import gate_verdict
 from plugins.prereg.section import Predictions
 from plugins.sections._outcomes import outcomes
 from plugins.sections.comparisons import outcome_of
@@ -373,6 +374,25 @@ def test_models_pairs_and_a_published_convention_have_their_sections(
         assert value(row["pairs"]) == 3
     ids = [e.attrib["id"] for e in page.iter() if "id" in e.attrib]
     assert len(ids) == len(set(ids))
+
+
+@pytest.mark.parametrize(
+    ("conclusions", "outcome"),
+    [
+        (["passed"], "passed"),
+        (["passed", "undecided"], "NOT PASSED"),
+        (["cannot conclude"], "NOT PASSED"),
+        (["undecided", "failed"], "FAILED"),
+    ],
+)
+def test_a_gate_that_could_not_decide_is_not_called_failed(
+    conclusions: list[str], outcome: str
+) -> None:
+    findings = [{"axis": "eda", "conclusion": said} for said in conclusions]
+    gate = {"name": "g", "passed": outcome == "passed", "reason": "why", "findings": findings}
+    run = {"arch": "bm25", "budget": "tight"}
+    said = gate_verdict({"gate": gate, "run": run, "axes": {}})
+    assert said == f"gate g for bm25 tight: {outcome}. why"
 
 
 @pytest.mark.slow
