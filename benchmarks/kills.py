@@ -31,7 +31,7 @@ from typing import Any, Final
 from framework.engine.compose import compose_plan, composer
 from framework.rows import measured
 from framework.store import verify_run
-from framework.store.directory import load_state
+from framework.store.state import load_state
 from framework.text.canonical import digest
 
 ROOT: Final = Path(__file__).resolve().parent.parent

@@ -29,7 +29,8 @@ from framework.reporting.cells import entry_cell
 from framework.reporting.markdown import put_between_markers
 from framework.statistics.intervals import mean_interval
 from framework.store.answers import answer_records
-from framework.store.directory import ANSWERS, FinishedRun, read_run
+from framework.store.directory import ANSWERS
+from framework.store.state import FinishedRun, read_run
 from framework.text.reading import read_json
 from plugins.models.local.model import PACKAGED
 from plugins.sections.confidence import reliability_of

@@ -41,7 +41,8 @@ from framework.errors import UserError
 from framework.records import EMPTY, Row
 from framework.reporting.markdown import put_between_markers
 from framework.rows import measured
-from framework.store.directory import ANSWERS, read_run
+from framework.store.directory import ANSWERS
+from framework.store.state import read_run
 from framework.text.canonical import digest
 
 ROOT: Final = Path(__file__).resolve().parent.parent

@@ -31,7 +31,7 @@ from threadpoolctl import threadpool_limits
 import run as command
 from benchmarks._peers import COMPARISONS, Comparison
 from framework.reporting.markdown import put_between_markers
-from framework.store.directory import load_finished
+from framework.store.state import load_finished
 
 RECORD: Final = Path(__file__).resolve().parent / "recorded" / "performance.json"
 PHASES: Final = {

@@ -39,8 +39,9 @@ from framework.errors import UserError
 from framework.reporting.markdown import put_between_markers
 from framework.store import JOURNAL, read
 from framework.store.answers import answer_records
-from framework.store.directory import RunDirectory, load_finished, load_state
+from framework.store.directory import RunDirectory
 from framework.store.segments import n_closed
+from framework.store.state import load_finished, load_state
 from framework.text.canonical import files_below
 from framework.text.counting import counted
 

@@ -28,7 +28,7 @@ from framework.registry import (
     plugins,
     settings_of,
 )
-from framework.store.directory import State, first_event
+from framework.store.state import State, first_event
 from framework.text.canonical import digest
 
 GROUPS: Final = (

@@ -18,7 +18,7 @@ import pytest
 import yaml
 
 from framework.rows import measured
-from framework.store.directory import load_state
+from framework.store.state import load_state
 from tests.installing import python as python_here
 
 ROOT = Path(__file__).resolve().parent.parent

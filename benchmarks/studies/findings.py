@@ -30,7 +30,7 @@ from framework.reporting.markdown import print_or_put
 from framework.statistics.comparison import case_means
 from framework.statistics.intervals import wilson
 from framework.store.answers import answer_records
-from framework.store.directory import read_report, read_run
+from framework.store.state import read_report, read_run
 
 LOCKED: Final = ROOT / "conf" / "prereg"
 RUNS: Final = ROOT / "runs" / "findings"

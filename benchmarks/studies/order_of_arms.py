@@ -32,7 +32,8 @@ from framework.analysis.evidence import printed_names
 from framework.records import Row
 from framework.reporting.markdown import print_or_put
 from framework.statistics.replication import kendall
-from framework.store.directory import SWEEP, read_run
+from framework.store.directory import SWEEP
+from framework.store.state import read_run
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 SETTINGS: Final = Path(__file__).with_name("order_of_arms.yaml")

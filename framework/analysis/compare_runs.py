@@ -24,7 +24,7 @@ from framework.contracts.calibration import rates_in
 from framework.errors import UserError
 from framework.records import Row
 from framework.rows import by_session
-from framework.store.directory import FinishedRun, data_differ
+from framework.store.state import FinishedRun, data_differ
 from framework.text.counting import counted
 
 

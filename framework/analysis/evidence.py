@@ -23,8 +23,9 @@ from framework.registry import find, names
 from framework.rows import by_session
 from framework.statistics.comparison import CaseMeans, case_means
 from framework.store.answers import answer_lines
-from framework.store.directory import ANSWERS, SUMMARY, SWEEP, SWEEP_PLAN, FinishedRun, read_run
+from framework.store.directory import ANSWERS, SWEEP, SWEEP_PLAN
 from framework.store.former import read_json
+from framework.store.state import SUMMARY, FinishedRun, read_run
 from framework.text.canonical import digest_entry
 
 _MOST_DRAWN: Final = 4

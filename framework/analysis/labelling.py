@@ -15,7 +15,7 @@ from framework.contracts.labelling import Labelling
 from framework.errors import UserError
 from framework.statistics.agreement import agreement, agreement_limits
 from framework.store.answers import answer_records
-from framework.store.directory import read_summary
+from framework.store.state import read_summary
 from framework.text.canonical import digest
 from framework.text.counting import counted
 

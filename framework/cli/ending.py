@@ -19,7 +19,8 @@ from framework.engine.run import Outcome
 from framework.engine.sweep import SweepOutcome
 from framework.errors import TrackingError, UserError
 from framework.store.answers import answer_records
-from framework.store.directory import HTML, FinishedRun, read_report
+from framework.store.directory import HTML
+from framework.store.state import FinishedRun, read_report
 
 OK, FAILED, GATE_FAILED = 0, 1, 3
 _DRAWING: Final = "matplotlib.backends.backend_svg"

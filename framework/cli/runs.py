@@ -13,7 +13,7 @@ from framework.registry import nearest, plugins
 from framework.text.counting import counted
 
 if TYPE_CHECKING:
-    from framework.store.directory import FinishedRun
+    from framework.store.state import FinishedRun
 
 
 def compare(args: argparse.Namespace) -> int:
@@ -139,7 +139,7 @@ def _check_known(option: str, given: Sequence[str], known: Collection[str]) -> N
 def finished_runs(paths: list[Path]) -> list[FinishedRun]:
     """The finished runs of `paths`, a sweep standing for its jobs, each read once."""
     from framework.engine.sweep import finished_jobs
-    from framework.store.directory import read_run
+    from framework.store.state import read_run
 
     found: list[FinishedRun] = []
     for path in paths:

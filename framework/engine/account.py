@@ -15,7 +15,8 @@ from framework.errors import UserError
 from framework.models.prices import no_price
 from framework.models.spending import Spending, Spent, spent_on
 from framework.models.transport import Served
-from framework.store.directory import SWEEP_PLAN, State
+from framework.store.directory import SWEEP_PLAN
+from framework.store.state import State
 from framework.text.counting import counted
 from framework.text.reading import read_json
 

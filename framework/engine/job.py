@@ -25,14 +25,8 @@ from framework.engine.run import Outcome, execute
 from framework.errors import UserError
 from framework.registry import find, nearest
 from framework.store import MANIFEST
-from framework.store.directory import (
-    SWEEP_PLAN,
-    RunDirectory,
-    State,
-    check_new,
-    data_differ,
-    load_state,
-)
+from framework.store.directory import SWEEP_PLAN, RunDirectory, check_new
+from framework.store.state import State, data_differ, load_state
 
 RUNS: Final = Path("runs")
 _FLOOR: Final = "none"

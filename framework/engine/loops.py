@@ -18,7 +18,7 @@ from framework.engine.run import begin, check_same, inherited_events
 from framework.errors import UserError
 from framework.registry import NoSettings
 from framework.store import JOURNAL, read
-from framework.store.directory import State, load_finished, protocol_events, read_report
+from framework.store.state import State, load_finished, protocol_events, read_report
 from framework.text.canonical import digest
 
 

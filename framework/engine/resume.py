@@ -18,7 +18,7 @@ from framework.engine.run import Outcome, check_same
 from framework.engine.sweep import SWEEP_PLAN, Launch, SweepOutcome, alone_in, load_jobs, run_sweep
 from framework.engine.work import in_turn
 from framework.errors import UserError
-from framework.store.directory import load_state
+from framework.store.state import load_state
 
 
 def resume(

@@ -29,15 +29,9 @@ from framework.records import EMPTY
 from framework.registry import NoSettings
 from framework.rows import by_session
 from framework.store import Clock, JournalEvent, utc_now
-from framework.store.directory import (
-    RunDirectory,
-    State,
-    data_differ,
-    load_state,
-    read_summary,
-    repair_head,
-)
+from framework.store.directory import RunDirectory
 from framework.store.openings import register
+from framework.store.state import State, data_differ, load_state, read_summary, repair_head
 from framework.text.counting import counted
 
 _log = logging.getLogger(__name__)

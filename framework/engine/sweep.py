@@ -30,22 +30,18 @@ from framework.errors import DataError, UserError
 from framework.registry import find, nearest, plugins
 from framework.store import JOURNAL
 from framework.store.atomic import as_json, held, replacing, write_json
-from framework.store.directory import (
-    COMPARISON,
-    FIGURES,
-    SWEEP,
+from framework.store.directory import COMPARISON, FIGURES, SWEEP, drafted, unsealed
+from framework.store.directory import SWEEP_PLAN as SWEEP_PLAN
+from framework.store.former import read_json, renamed_table
+from framework.store.state import (
     FinishedRun,
     State,
-    drafted,
     load_finished,
     load_state,
     read_report,
     read_run,
     read_summary,
-    unsealed,
 )
-from framework.store.directory import SWEEP_PLAN as SWEEP_PLAN
-from framework.store.former import read_json, renamed_table
 from framework.text.canonical import digest
 from framework.text.reading import read_json as bounded
 

@@ -9,7 +9,8 @@ from framework.config import stored_plan
 from framework.contracts import Tracker
 from framework.engine.sweep import all_directories, finished_among
 from framework.errors import UserError
-from framework.store.directory import SWEEP, SWEEP_PLAN, State, load_finished
+from framework.store.directory import SWEEP, SWEEP_PLAN
+from framework.store.state import State, load_finished
 from framework.text.counting import counted
 
 NOWHERE: Final = "none"

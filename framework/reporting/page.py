@@ -20,7 +20,8 @@ from framework.reporting.sections.provenance import provenance
 from framework.reporting.sections.verdict import verdict
 from framework.reporting.terminal import print_blocks
 from framework.store.atomic import write_text
-from framework.store.directory import FIGURES, HTML, MARKDOWN, FinishedRun
+from framework.store.directory import FIGURES, HTML, MARKDOWN
+from framework.store.state import FinishedRun
 from framework.text.counting import counted
 
 _Part = tuple[int, Callable[[Evidence], Iterable[Block]]]

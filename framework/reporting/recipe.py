@@ -15,8 +15,9 @@ from framework.reporting.blocks import Block, Cell, Details, Page, Table, Text
 from framework.reporting.figures.style import Drawing, FigureWriter
 from framework.reporting.html import to_html
 from framework.reporting.markdown import to_markdown
-from framework.store.directory import FIGURES, SUMMARY, SWEEP
+from framework.store.directory import FIGURES, SWEEP
 from framework.store.former import read_json
+from framework.store.state import SUMMARY
 
 
 def write_recipe(name: str, sources: Sequence[Path], target: Path | None) -> tuple[Path, str]:

@@ -14,38 +14,34 @@ import secrets
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fnmatch import fnmatchcase
-from functools import cache, cached_property
-from itertools import chain, islice
+from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, Final
 
 import yaml
 
-from framework.errors import DataError, UserError
-from framework.records import FIRST_VERSION, Row
+from framework.errors import UserError
+from framework.records import Row
 from framework.registry import plugins
-from framework.rows import PackedRows, chosen, depth_named, from_plain, to_plain
+from framework.rows import PackedRows, chosen, from_plain, to_plain
 from framework.store import (
     JOURNAL,
     MANIFEST,
     Clock,
     Journal,
     JournalEvent,
-    read,
     seal,
-    stamp_head,
     utc_now,
 )
 from framework.store.atomic import as_json, write_json
-from framework.store.checkpoints import close_checkpoint, told
-from framework.store.former import read_json, renamed
+from framework.store.checkpoints import close_checkpoint
 from framework.store.parquet import write_parquet
 from framework.store.seal import ANSWERS as ANSWERS
 from framework.store.seal import ENDS, RECORD, WRITTEN, digest_of, edited
 from framework.store.segments import (
-    CONTINUED,
     SEGMENT_BYTES,
     SEGMENTS,
     close_segment,
@@ -53,13 +49,13 @@ from framework.store.segments import (
     names,
     remove_others,
 )
+from framework.store.state import SUMMARY, State, load_state, protocol_events
 from framework.text.canonical import canonical_json, digest_bytes, files_below
 from framework.text.keys import without_keys
 from framework.text.reading import read_json as bounded
 
 CONFIG: Final = "config.yaml"
 ROWS: Final = "rows.parquet"
-SUMMARY: Final = "summary.json"
 SWEEP_PLAN: Final = "sweep_plan.json"
 """What makes a directory that of a sweep."""
 SWEEP: Final = "sweep.json"
@@ -79,52 +75,6 @@ def unsealed() -> frozenset[str]:
     drawn = [name for section in plugins("section") for name in section.cls.figures]
     figures = {f"{FIGURES}/{name}.{kind}" for name in drawn for kind in ("png", "svg")}
     return frozenset(figures) | {JOB_LOG, "tracking.json", HTML, MARKDOWN}
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class State:
-    """What the journal of a run tells: a pure fold of its events.
-
-    started, finished : what the journal begins and ends with; finished is None before its end.
-    began, head : the time of its first event, the hash of its last. retry : the run ended because
-    too many cases failed, and these are run again when it goes on.
-    """
-
-    path: Path
-    started: Mapping[str, Any]
-    began: str = ""
-    head: str = ""
-    rows: Sequence[Row] = ()
-    answers_end: int = 0
-    retry: bool = False
-    finished: Mapping[str, Any] | None = None
-
-
-@dataclass(frozen=True, kw_only=True)
-class FinishedRun:
-    """A finished run, read once from its directory (`read_run`) and handed on."""
-
-    state: State
-    summary: Mapping[str, Any]
-
-    @property
-    def path(self) -> Path:
-        """Its directory."""
-        return self.state.path
-
-    @property
-    def rows(self) -> Sequence[Row]:
-        """Its rows, those with an error among them."""
-        return self.state.rows
-
-    @cached_property
-    def manifest(self) -> Mapping[str, Any]:
-        """The content of manifest.json. Raises DataError where it is damaged."""
-        try:
-            found: dict[str, Any] = bounded((self.path / MANIFEST).read_bytes())
-        except (OSError, ValueError) as error:
-            raise DataError(self.path / MANIFEST, None, f"not JSON: {error}") from None
-        return found
 
 
 class RunDirectory:
@@ -317,28 +267,6 @@ def _strangers(path: Path, started: Mapping[str, Any]) -> Iterator[str]:
             yield f"{name}: extra"
 
 
-def protocol_events(path: Path, first: int | None = None) -> Iterator[JournalEvent]:
-    """The events that are a protocol's own, neither rows nor the engine's, of the `first` so many.
-
-    They are read as they are asked for.
-    """
-    others = ("run.", "journal.", "case.finished")
-    return (
-        replace(e, payload=renamed(e.payload))
-        for e in islice(read(path / JOURNAL), first)
-        if not e.type.startswith(others)
-    )
-
-
-def read_report(path: Path, protocol: str) -> dict[str, Any] | None:
-    """What a protocol says of a whole run, as a directory holds it; None where it says nothing."""
-    try:
-        found: dict[str, Any] = read_json((path / f"{protocol}.json").read_bytes())
-    except FileNotFoundError:
-        return None
-    return found
-
-
 def check_new(path: Path) -> None:
     """Raise UserError unless a directory can be made at `path`: asked before anything runs."""
     if path.is_symlink() or path.exists():
@@ -394,102 +322,6 @@ def _is_locked(path: Path) -> bool:
     finally:
         os.close(place)
     return False
-
-
-def load_state(path: Path) -> State:
-    """The state of a run, folded from its journal. Raises UserError where there is none."""
-    first = first_event(path)
-    rows = PackedRows()
-    answers_end = 0
-    finished: Mapping[str, Any] | None = None
-    retry = False
-    for event in told(path / JOURNAL):
-        if event.type == "case.finished":
-            rows.append(from_plain(event.payload["row"]))
-            answers_end = event.payload.get(ENDS, 0)  # of a checkpoint none: its answers are closed
-        elif event.type == CONTINUED:
-            answers_end = 0
-        elif event.type == "run.stopped":
-            retry = bool(event.payload.get("retry"))
-        elif event.type == "run.resumed":
-            retry = False
-            again = {tuple(key) for key in event.payload.get("retried", ())}
-            rows = PackedRows(row for row in rows if row.key not in again)
-        elif event.type == "run.finished":
-            finished = {**event.payload, "hash": event.hash}
-    return State(
-        path=path,
-        started=first.payload,
-        began=first.time,
-        head=event.hash,
-        rows=rows,
-        answers_end=answers_end,
-        retry=retry,
-        finished=finished,
-    )
-
-
-def first_event(path: Path) -> JournalEvent:
-    """What a run was begun with; of its journal nothing else is read. Raises UserError for none."""
-    if not (path / JOURNAL).is_file():
-        raise UserError(f"{path} is not a run directory: it has no {JOURNAL}")
-    first = next(iter(read(path / JOURNAL)), None)
-    if first is None or first.type != "run.started":
-        raise UserError(f"{path}: its journal does not begin with run.started")
-    return first
-
-
-def load_finished(path: Path) -> State:
-    """The state of a finished run. Raises UserError where there is none, or it is not finished."""
-    state = load_state(path)
-    if state.finished is None:
-        raise UserError(f"{path} is not finished; resume it with resume={path}")
-    return state
-
-
-def read_run(path: Path, state: State | None = None) -> FinishedRun:
-    """A finished run; `state` is that of its journal, where it was read already.
-
-    Raises UserError where there is none.
-    """
-    summary = read_summary(path)
-    return FinishedRun(state=state or load_state(path), summary=summary)
-
-
-_MEASURED_ON: Final = ("digest", "nominal_tokens")
-"""What of the record of a run's data its figures hang on, but for the domain's version."""
-
-
-def data_differ(one: Mapping[str, Any] | None, other: Mapping[str, Any] | None) -> str:
-    """In what two runs' records of their data differ; empty where in nothing.
-
-    A run of before domains had versions is of the first.
-    """
-    versions = [(data or {}).get("version", FIRST_VERSION) for data in (one, other)]
-    if versions[0] != versions[1]:
-        return f"domain version ({versions[0]}, {versions[1]})"
-    kept = [{key: (data or {}).get(key) for key in _MEASURED_ON} for data in (one, other)]
-    return "" if kept[0] == kept[1] else "data"
-
-
-def repair_head(state: State) -> None:
-    """Stamp the head hash of a run that was killed between its last event and the stamp."""
-    if state.finished is not None:
-        stamp_head(state.path, state.finished["hash"])
-
-
-def read_summary(path: Path) -> dict[str, Any]:
-    """summary.json of a finished run. Raises UserError when there is none."""
-    try:
-        loaded: dict[str, Any] = read_json((path / SUMMARY).read_bytes())
-    except FileNotFoundError:
-        raise UserError(f"{path} has no {SUMMARY}: not a finished run") from None
-    except ValueError as error:
-        raise DataError(path / SUMMARY, None, f"not JSON: {error}") from None
-    if "depths" not in loaded:  # an old run: its strata say it by their names
-        named = {name: depth_named(name) for name in loaded.get("strata", ())}
-        loaded["depths"] = {name: depth for name, depth in named.items() if depth is not None}
-    return loaded
 
 
 def _yaml(config: Mapping[str, Any]) -> str:

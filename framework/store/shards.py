@@ -19,18 +19,11 @@ from framework.records import Row
 from framework.rows import from_plain
 from framework.store.answers import whole_answers
 from framework.store.chain import read
-from framework.store.directory import (
-    JOB_LOG,
-    RunDirectory,
-    data_differ,
-    drafted,
-    first_event,
-    load_finished,
-    protocol_events,
-)
+from framework.store.directory import JOB_LOG, RunDirectory, drafted
 from framework.store.journal import Clock, utc_now
 from framework.store.seal import ENDS, JOURNAL, RECORD, verify_run
 from framework.store.segments import CONTINUED
+from framework.store.state import data_differ, first_event, load_finished, protocol_events
 from framework.text.canonical import digest
 from framework.text.reading import read_json
 

@@ -15,15 +15,9 @@ from framework.errors import UserError
 from framework.records import Row
 from framework.registry import register
 from framework.rows import in_order, measured
-from framework.store.directory import (
-    ROWS,
-    SUMMARY,
-    State,
-    load_finished,
-    load_state,
-    read_summary,
-)
+from framework.store.directory import ROWS
 from framework.store.parquet import MEASURED
+from framework.store.state import SUMMARY, State, load_finished, load_state, read_summary
 from framework.text.counting import counted
 
 if TYPE_CHECKING:

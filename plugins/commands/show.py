@@ -169,7 +169,7 @@ def _refuse_sweep(path: Path) -> None:
 def _show_in_run(path: Path, case: str, arm: str | None) -> None:
     from framework.config import stored_plan
     from framework.store.answers import answer_records
-    from framework.store.directory import load_state, protocol_events
+    from framework.store.state import load_state, protocol_events
 
     state = load_state(path)
     if case.isdigit() and all(row.case_id != case for row in state.rows):

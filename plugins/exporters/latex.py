@@ -13,9 +13,10 @@ from framework.errors import UserError
 from framework.registry import plugins, register
 from framework.reporting.blocks import Cell, Table, is_numeric
 from framework.reporting.sections.overview import main_tables
-from framework.store.directory import ANSWERS, SWEEP, load_state
+from framework.store.directory import ANSWERS, SWEEP
 from framework.store.former import read_json
 from framework.store.seal import sweep_head
+from framework.store.state import load_state
 
 _WRITTEN: Final = {
     "\\": r"\textbackslash{}",

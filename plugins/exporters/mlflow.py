@@ -20,7 +20,7 @@ from framework.records import Case, Gold, Row
 from framework.registry import register
 from framework.store import JOURNAL, read
 from framework.store.answers import answer_records
-from framework.store.directory import State, load_finished, read_summary
+from framework.store.state import State, load_finished, read_summary
 
 _LAST: Final = "control_and_score"
 _PHASES: Final = ("ingest", "recall", "answer", _LAST)

@@ -22,7 +22,7 @@ from framework.statistics.agreement import (
     agreement_limits,
     krippendorffs_alpha,
 )
-from framework.store.directory import FinishedRun
+from framework.store.state import FinishedRun
 
 _ARM: Final = ("arm", "condition")
 _BUDGET: Final = ("budget", "budget_label")

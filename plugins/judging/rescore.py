@@ -19,7 +19,8 @@ from framework.engine.sweep import SweepOutcome, alone_in, create_sweep, finishe
 from framework.engine.work import in_turn
 from framework.errors import UserError
 from framework.registry import nearest
-from framework.store.directory import SWEEP_PLAN, State, check_new, data_differ, load_state
+from framework.store.directory import SWEEP_PLAN, check_new
+from framework.store.state import State, data_differ, load_state
 
 _MAY_DIFFER = frozenset({"judge", "gate", "extra_axes"})
 

@@ -14,7 +14,7 @@ from framework.errors import UserError
 from framework.records import ABSTAIN
 from framework.registry import register
 from framework.store.answers import answer_records
-from framework.store.directory import load_state
+from framework.store.state import load_state
 from framework.text.canonical import digest
 
 COLUMNS: Final = ("id", "question", "task", "view", "label", "comment")

@@ -35,8 +35,9 @@ from framework.engine.sweep import (
 from framework.engine.work import SweepWork
 from framework.errors import UserError
 from framework.records import Row
-from framework.store.directory import SWEEP_PLAN, check_new, load_finished
+from framework.store.directory import SWEEP_PLAN, check_new
 from framework.store.shards import merge
+from framework.store.state import load_finished
 from plugins.sharding.part import SHARD, dealt
 
 

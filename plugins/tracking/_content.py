@@ -34,15 +34,12 @@ from framework.store.directory import (
     HTML,
     MARKDOWN,
     ROWS,
-    SUMMARY,
     SWEEP,
     SWEEP_PLAN,
-    first_event,
-    read_report,
-    read_summary,
 )
 from framework.store.former import read_json
 from framework.store.segments import n_closed, names
+from framework.store.state import SUMMARY, first_event, read_report, read_summary
 from framework.text.canonical import canonical_json, digest_bytes
 from plugins.tracking._glance import sweep_name
 from plugins.tracking._metrics import Metrics, run_metrics, sweep_metrics, word

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from framework.errors import UserError
-from framework.store.directory import load_finished, read_summary
+from framework.store.state import load_finished, read_summary
 from framework.text.counting import counted
 from plugins.tuning.parts import TUNING
 

@@ -36,7 +36,7 @@ from framework.errors import UserError
 from framework.registry import find, nearest
 from framework.reporting.terminal import print_blocks
 from framework.store.atomic import write_json
-from framework.store.directory import read_summary
+from framework.store.state import read_summary
 from framework.text.canonical import digest
 from plugins.tuning import checks
 from plugins.tuning.parts import COMPARISON, TUNING

@@ -19,7 +19,7 @@ from benchmarks.language_model import (
 )
 from framework.errors import UserError
 from framework.reporting.markdown import between_markers
-from framework.store.directory import FinishedRun, State, load_state
+from framework.store.state import FinishedRun, State, load_state
 from framework.text.reading import read_json
 from tests.launching import framework
 from tests.measuring import measured_digest

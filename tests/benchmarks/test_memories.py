@@ -20,7 +20,7 @@ from benchmarks.memory_tables import BUDGETS, differences
 from framework.engine.compose import compose_plan, composer
 from framework.engine.prepare import open_domain
 from framework.statistics.comparison import CaseMeans
-from framework.store.directory import read_run
+from framework.store.state import read_run
 from plugins.archs.external._mapping import EVENT
 from tests.launching import run
 

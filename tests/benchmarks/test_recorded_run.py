@@ -9,7 +9,7 @@ from typing import Final
 import pytest
 
 from benchmarks.language_model import RECORDED, replaying, sweep
-from framework.store.directory import load_finished
+from framework.store.state import load_finished
 from tests.launching import framework, run
 from tests.measuring import measured_digest
 
@@ -109,7 +109,10 @@ def test_a_gate_judges_it(place: Path, capsys: pytest.CaptureFixture[str]) -> No
         *("gate=noninferiority", "gate.baseline=none", "gate.axes=[kappa_inserted]"),
     )
     assert done.status == 3, done.err
-    assert "gate noninferiority for bm25 tight: NOT PASSED. kappa_inserted: cannot conclude" in done.err
+    assert (
+        "gate noninferiority for bm25 tight: NOT PASSED. kappa_inserted: cannot conclude"
+        in done.err
+    )
     assert framework(capsys, "verify", str(place / "runs" / "gated")).status == 0
 
 

@@ -27,8 +27,9 @@ from benchmarks.scale import (
 from framework.engine.run import execute
 from framework.store import JOURNAL
 from framework.store.answers import answer_records
-from framework.store.directory import ANSWERS, load_state
+from framework.store.directory import ANSWERS
 from framework.store.segments import n_closed
+from framework.store.state import load_state
 from tests.trivial import trivial_plan
 
 ROOT = Path(__file__).resolve().parents[2]

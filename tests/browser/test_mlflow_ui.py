@@ -13,7 +13,8 @@ import pytest
 
 from framework.engine.sync import sync
 from framework.reporting.page import write_report
-from framework.store.directory import SWEEP, read_summary
+from framework.store.directory import SWEEP
+from framework.store.state import read_summary
 from tests.plugins.tracking.runs import finished_sweep
 from tests.plugins.tracking.serving import Serving
 

@@ -18,7 +18,7 @@ import run as command
 from framework.engine.dry_run import dry_run_of
 from framework.records import Row
 from framework.registry import plugins
-from framework.store.directory import load_finished
+from framework.store.state import load_finished
 from framework.testing.server import ModelServer
 from tests.extras import needs_inspect
 

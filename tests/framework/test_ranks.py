@@ -17,7 +17,7 @@ from framework.pipeline.pack import pack
 from framework.records import Case, Gold, GoldItem, Item, MemoryView, Retired, Row, Span, TaskCard
 from framework.registry import NoSettings
 from framework.retention.ranks import BEYOND, event_ranks, kept_trace
-from framework.store.directory import load_state
+from framework.store.state import load_state
 from framework.text.canonical import canonical_json
 from plugins.axes.chain import Chain
 from plugins.axes.ranking import Ranking

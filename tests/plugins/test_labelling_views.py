@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from framework.store.directory import load_state
+from framework.store.state import load_state
 from tests.launching import framework, run
 
 

@@ -12,7 +12,7 @@ from framework.analysis import prereg
 from framework.analysis.forms import poolable
 from framework.analysis.summary import SETTING
 from framework.errors import DataError, UserError
-from framework.store.directory import FinishedRun
+from framework.store.state import FinishedRun
 from framework.text.canonical import digest
 
 _UNKNOWN = "unregistered"

@@ -29,7 +29,8 @@ from framework.pipeline.score import score_axes
 from framework.records import Answer, Case, Item, MemoryView, Row, TraceEntry
 from framework.registry import NoSettings, nearest
 from framework.store.answers import whole_answers
-from framework.store.directory import ANSWERS, State, load_state
+from framework.store.directory import ANSWERS
+from framework.store.state import State, load_state
 from framework.text.reading import read_json
 
 Pair = tuple[Row, Mapping[str, Any]]

@@ -25,7 +25,7 @@ from framework.registry import NoSettings, canonical, find, identity_of, names, 
 from framework.retention import event_ranks, retained
 from framework.store import JOURNAL, verify
 from framework.store.answers import answer_records
-from framework.store.directory import State, data_differ, load_state
+from framework.store.state import State, data_differ, load_state
 from framework.text.canonical import canonical_bytes, digest, digest_file
 from framework.text.reading import read_json
 from framework.text.tokens import count_tokens

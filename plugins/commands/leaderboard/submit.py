@@ -25,7 +25,7 @@ class Submit(Command):
     def run(self, args: Namespace) -> int:
         from framework.engine.sweep import finished_jobs
         from framework.store import verify_run
-        from framework.store.directory import load_finished
+        from framework.store.state import load_finished
         from plugins.commands.leaderboard import bundle
 
         sweep = Path(args.sweep)

@@ -14,7 +14,7 @@ from framework.registry import register
 from framework.reporting.blocks import NOTHING, Block, Table, Text
 from framework.reporting.blocks import Cell as Shown
 from framework.reporting.figures.style import Drawing, canvas, marks
-from framework.store.directory import load_state
+from framework.store.state import load_state
 from plugins.recipes._cells import measured, shown
 from plugins.recipes._paper_values import printed
 from plugins.recipes.depth._knobs import Sweep

@@ -11,7 +11,7 @@ from framework.registry import find
 from framework.reporting.blocks import Block, Cell, Details, Table
 from framework.reporting.cells import UNDEFINED, bounded, count, number_cell, p_cell, yes_no
 from framework.reporting.tables import Column, each, table
-from framework.store.directory import read_report
+from framework.store.state import read_report
 from framework.text.canonical import canonical_json
 from framework.text.counting import counted
 

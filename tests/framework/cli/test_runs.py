@@ -21,7 +21,7 @@ from framework.engine import manifest
 from framework.engine.sweep import job_directories
 from framework.store import Journal, read, seal
 from framework.store.atomic import write_json
-from framework.store.directory import load_state, read_run
+from framework.store.state import load_state, read_run
 from tests.launching import HOTPOT, QUESTIONS, framework, read_json, run
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from framework.store.directory import read_summary
+from framework.store.state import read_summary
 from tests.launching import run
 
 HARBOUR = Path(__file__).parents[2] / "fixtures" / "decision_corpus" / "harbour.jsonl"

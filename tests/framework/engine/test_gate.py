@@ -12,7 +12,7 @@ import pytest
 from framework.config import load_plan
 from framework.pipeline.path import Pipeline
 from framework.records import Case
-from framework.store.directory import load_state
+from framework.store.state import load_state
 from tests.launching import HOTPOT, LOAN, everything_in, framework, read_json, run
 
 GATED = (*HOTPOT, "gate.axes=[mrr,both_facts]")

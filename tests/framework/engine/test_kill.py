@@ -11,7 +11,7 @@ import pytest
 from framework.engine.sweep import SWEEP_PLAN, job_directories
 from framework.rows import measured
 from framework.store import JOURNAL, verify_run
-from framework.store.directory import load_state
+from framework.store.state import load_state
 from framework.text.canonical import digest
 from tests.killing import finish, kill_after
 from tests.launching import read_json

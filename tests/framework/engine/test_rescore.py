@@ -14,7 +14,7 @@ from framework.contracts import Judge, Model, Operation, Reply, Req, Res, Verdic
 from framework.records import Answer, ReasoningPoint, Standard
 from framework.registry import NoSettings, register
 from framework.store import verify_run
-from framework.store.directory import load_state
+from framework.store.state import load_state
 from tests.launching import Done, framework, run
 
 SHORT = ("domain=loan", "tracking=none", "n_cases=4", "extra_axes=[robustness]")

@@ -21,7 +21,8 @@ from framework.records import Row
 from framework.rows import measured
 from framework.store import JOURNAL, Journal, read, verify_run
 from framework.store.atomic import held
-from framework.store.directory import ANSWERS, RunDirectory, load_state
+from framework.store.directory import ANSWERS, RunDirectory
+from framework.store.state import load_state
 from framework.text.canonical import digest
 from tests.launching import HOTPOT, LOAN, everything_in, framework, read_json, run
 from tests.measuring import measured_digest

@@ -21,16 +21,8 @@ from framework.errors import UserError
 from framework.records import Case, Row
 from framework.rows import is_measured
 from framework.store import JOURNAL, MANIFEST, verify_run
-from framework.store.directory import (
-    ANSWERS,
-    CONFIG,
-    ROWS,
-    SUMMARY,
-    RunDirectory,
-    drafted,
-    load_state,
-    read_summary,
-)
+from framework.store.directory import ANSWERS, CONFIG, ROWS, RunDirectory, drafted
+from framework.store.state import SUMMARY, load_state, read_summary
 from tests.launching import LOAN
 from tests.measuring import measured_digest
 from tests.trivial import TrivialDomain, trivial_plan, with_top

@@ -15,7 +15,7 @@ from framework.engine.sweep import job_directories
 from framework.errors import TrackingError
 from framework.records import Answer
 from framework.store import verify_run
-from framework.store.directory import load_state
+from framework.store.state import load_state
 from framework.text.canonical import digest_file
 from plugins.readers.commit import Commit
 from plugins.tracking.none import NoTracking

@@ -13,7 +13,8 @@ from framework.engine.run import execute
 from framework.engine.sync import sync
 from framework.errors import UserError
 from framework.store import JOURNAL
-from framework.store.directory import SWEEP, SWEEP_PLAN, load_state
+from framework.store.directory import SWEEP, SWEEP_PLAN
+from framework.store.state import load_state
 from tests.trivial import TrivialTracker, trivial_plan
 
 

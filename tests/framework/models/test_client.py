@@ -188,7 +188,7 @@ def test_only_answer_and_judge_prompts_are_in_the_record(
     lines = (tmp_path / "r" / ANSWERS).read_text(encoding="utf-8").splitlines()
     phases = {prompt["phase"] for line in lines for prompt in json.loads(line)["prompts"]}
     assert phases == {"answer"}
-    from framework.store.directory import load_state
+    from framework.store.state import load_state
 
     rows = load_state(tmp_path / "r").rows
     assert all(row.usage["ingest"].calls > 0 and row.usage["answer"].calls > 0 for row in rows)

@@ -9,7 +9,7 @@ import pytest
 
 from framework.config import load_plan
 from framework.reporting.page import write_report
-from framework.store.directory import read_report
+from framework.store.state import read_report
 from plugins.axes.ranking import Ranking
 from tests.launching import HOTPOT, LOAN, framework, run
 from tests.plugins.protocols.improve.scripted import prompt, run_script, script_plan

@@ -21,8 +21,9 @@ from framework.store import journal as journals
 from framework.store import segments as segmented
 from framework.store.answers import answer_lines, answer_records, whole_answers
 from framework.store.checkpoints import close_checkpoint, line_of
-from framework.store.directory import ANSWERS, RunDirectory, load_state
+from framework.store.directory import ANSWERS, RunDirectory
 from framework.store.segments import CONTINUED, SEGMENTS, n_closed
+from framework.store.state import load_state
 from tests.launching import HOTPOT, LOAN, framework, run
 
 WHOLE, SHORT = "runs/whole", "runs/short"

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from framework.records import Event, Item
 from framework.rows import measured
 from framework.store.answers import answer_records
-from framework.store.directory import load_state
+from framework.store.state import load_state
 from plugins.archs import _stored
 from plugins.archs._bm25 import BM25Settings, words
 from plugins.archs._postings import Postings

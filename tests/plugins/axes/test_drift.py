@@ -18,7 +18,7 @@ from framework.models.client import Ledger, book, track_usage
 from framework.pipeline.score import score_axes
 from framework.records import Case, Event, Gold, TaskCard, Usage
 from framework.registry import NoSettings
-from framework.store.directory import read_summary
+from framework.store.state import read_summary
 from plugins.axes.drift import OTHERS, Drift
 from plugins.axes.geometry import Geometry
 from tests.launching import framework, run

@@ -19,7 +19,7 @@ from framework.contracts.calibration import ErrorRates, KnownAnswer, plain_rates
 from framework.errors import DoesNotFit, UnreadableError, UserError
 from framework.records import ABSTAIN, Row
 from framework.registry import NoSettings, find, settings_of
-from framework.store.directory import read_run
+from framework.store.state import read_run
 from framework.testing.server import ModelServer
 from plugins.calibrations.questions import Questions, QuestionsSettings, by_one_fact
 from plugins.commands._calibration import calibration, verdicts

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import run as command
-from framework.store.directory import load_state
+from framework.store.state import load_state
 from tests.launching import HOTPOT, framework
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks.chaos.hostile import answers, serving
 from framework.engine.compose import compose_plan, composer
-from framework.store.directory import load_state
+from framework.store.state import load_state
 from framework.text.printable import printable
 from tests.launching import HOTPOT, LOAN, QUESTIONS, framework, run
 

@@ -16,7 +16,7 @@ import yaml
 from framework.engine.prepare import data_of
 from framework.errors import DataError, UserError
 from framework.registry import find, plugins, settings_of
-from framework.store.directory import data_differ
+from framework.store.state import data_differ
 from plugins.domains.corpus.domain import DecisionCorpus, DecisionCorpusSettings
 from plugins.domains.data_file import MOST_READ
 from plugins.domains.longmemeval.domain import LongMemEval, LongMemEvalSettings

@@ -15,7 +15,8 @@ from framework.engine.compose import compose_plan, composer
 from framework.engine.domains import open_domain
 from framework.records import Case, Gold, TaskCard
 from framework.rows import Row
-from framework.store.directory import RunDirectory, load_state, read_run
+from framework.store.directory import RunDirectory
+from framework.store.state import load_state, read_run
 from plugins.domains.late import late_case
 from plugins.domains.regulated.domain import Regulated
 from plugins.sharding.part import Shard

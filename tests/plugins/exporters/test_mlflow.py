@@ -11,7 +11,7 @@ from mlflow import MlflowClient
 from mlflow.entities import NoOpSpan
 
 import run as command
-from framework.store.directory import load_finished
+from framework.store.state import load_finished
 from tests.launching import LOAN, framework
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from framework.store.directory import load_state
+from framework.store.state import load_state
 from tests.framework.models.serving import server
 from tests.launching import framework, run
 

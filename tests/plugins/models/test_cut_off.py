@@ -9,7 +9,7 @@ import pytest
 
 from framework.models.dry_run import likely_tokens
 from framework.store.answers import answer_records
-from framework.store.directory import load_finished, read_summary
+from framework.store.state import load_finished, read_summary
 from framework.testing.server import Faults, ModelServer
 from tests.launching import run
 

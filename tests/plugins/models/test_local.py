@@ -32,7 +32,7 @@ from framework.records import FactField, TaskCard
 from framework.registry import find, settings_of
 from framework.store import verify_run
 from framework.store.answers import answer_records
-from framework.store.directory import load_state
+from framework.store.state import load_state
 from plugins.models.local import model as local
 from plugins.models.local import turns
 from plugins.models.local.gguf import weights_of

@@ -11,7 +11,7 @@ import yaml
 from framework.analysis.prereg import parse, read_file
 from framework.analysis.prereg.results import judged_runs, measured_in
 from framework.errors import UserError
-from framework.store.directory import read_run
+from framework.store.state import read_run
 from tests.launching import LOAN, framework, read_json, run
 
 CONF = Path(__file__).resolve().parents[3] / "conf" / "prereg"

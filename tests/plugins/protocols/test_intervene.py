@@ -17,7 +17,7 @@ from framework.errors import UserError
 from framework.records import Case, Event, Gold, GoldItem, Item, MemoryView, Span, TaskCard
 from framework.retention import retained
 from framework.store import verify_run
-from framework.store.directory import load_state, read_summary
+from framework.store.state import load_state, read_summary
 from framework.text.tokens import count_tokens
 from plugins.protocols.intervene.protocol import Intervene
 from plugins.protocols.intervene.views import (

@@ -18,7 +18,7 @@ from framework.engine.compose import compose_plan, composer
 from framework.engine.prepare import build_pipeline, open_domain
 from framework.records import Event, Item, Row
 from framework.registry import NoSettings
-from framework.store.directory import load_state, protocol_events
+from framework.store.state import load_state, protocol_events
 from plugins.protocols.lifecycle.domain import PROBES, Lifecycle, LifecycleSettings
 from plugins.protocols.lifecycle.lifetime import TIMINGS, percentile
 from plugins.protocols.lifecycle.protocol import LifecycleProtocol

@@ -12,7 +12,7 @@ from framework.engine.dry_run import dry_run_of
 from framework.records import Row
 from framework.rows import by_session, measured
 from framework.store import verify_run
-from framework.store.directory import load_state
+from framework.store.state import load_state
 from framework.testing.server import ModelServer
 from plugins.protocols.sessions.protocol import SessionsSettings
 from tests.framework.models.serving import of

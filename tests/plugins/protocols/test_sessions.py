@@ -20,7 +20,7 @@ from framework.errors import UserError
 from framework.records import Answer, Item, MemoryView, Row, Usage
 from framework.rows import by_session, measured
 from framework.store import verify_run
-from framework.store.directory import load_state, read_summary
+from framework.store.state import load_state, read_summary
 from framework.testing.server import ModelServer
 from plugins.protocols.sessions.agents import passed_over
 from plugins.protocols.sessions.next_action import (

@@ -13,7 +13,7 @@ import pytest
 
 from framework.rows import measured
 from framework.store import JOURNAL, verify_run
-from framework.store.directory import load_state
+from framework.store.state import load_state
 from tests.framework.models.serving import of, server
 from tests.killing import command, finish
 from tests.launching import HOTPOT, run

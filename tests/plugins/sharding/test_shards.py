@@ -23,8 +23,8 @@ from framework import cli
 from framework.rows import measured
 from framework.store import verify_run
 from framework.store.atomic import held
-from framework.store.directory import load_state, read_summary
 from framework.store.shards import SHARDS
+from framework.store.state import load_state, read_summary
 from hydra_plugins import decisionbench_launch as launch
 from plugins.sharding import run as sharding
 from tests.framework.models.serving import SPENDING, of, server, spent

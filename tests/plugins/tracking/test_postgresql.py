@@ -20,7 +20,8 @@ from typing import Any
 import pytest
 
 from framework.engine.sync import sync
-from framework.store.directory import ANSWERS, read_summary
+from framework.store.directory import ANSWERS
+from framework.store.state import read_summary
 from tests.plugins.tracking.runs import finished_run
 from tests.plugins.tracking.serving import ROOT
 

@@ -8,7 +8,8 @@ import pytest
 
 from framework.engine.sync import sync
 from framework.errors import TrackingError
-from framework.store.directory import ANSWERS, read_summary
+from framework.store.directory import ANSWERS
+from framework.store.state import read_summary
 from tests.plugins.tracking.runs import finished_run, finished_sweep
 from tests.plugins.tracking.serving import Serving
 

@@ -13,17 +13,8 @@ from framework.config import load_plan
 from framework.errors import TrackingError, UserError
 from framework.reporting.page import write_report
 from framework.store import JOURNAL, MANIFEST, read, verify_run
-from framework.store.directory import (
-    ANSWERS,
-    COMPARISON,
-    CONFIG,
-    ROWS,
-    SUMMARY,
-    SWEEP,
-    SWEEP_PLAN,
-    load_state,
-    read_summary,
-)
+from framework.store.directory import ANSWERS, COMPARISON, CONFIG, ROWS, SWEEP, SWEEP_PLAN
+from framework.store.state import SUMMARY, load_state, read_summary
 from plugins.tracking import _content
 from tests.plugins.tracking.runs import (
     finished_run,

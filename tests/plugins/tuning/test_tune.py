@@ -13,7 +13,7 @@ from framework import cli
 from framework.engine.compose import compose_plan, composer
 from framework.engine.domains import open_domain
 from framework.reporting.page import write_report
-from framework.store.directory import load_state, read_run
+from framework.store.state import load_state, read_run
 from plugins.tuning import checks, sweep
 from plugins.tuning.parts import halves
 from plugins.tuning.section import tuning_blocks

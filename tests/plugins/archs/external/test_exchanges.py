@@ -21,7 +21,7 @@ from framework.errors import DataError, DoesNotFit, ModelError, StopRun, UserErr
 from framework.models.client import Ledger, book, track_usage
 from framework.records import Event, Usage
 from framework.rows import measured
-from framework.store.directory import read_run
+from framework.store.state import read_run
 from framework.testing.arch_conformance import check_arch, history
 from framework.text.canonical import canonical_bytes
 from plugins.archs.external import _recorded

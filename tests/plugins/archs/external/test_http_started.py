@@ -19,7 +19,7 @@ from framework.contracts import ArchContext
 from framework.errors import UserError
 from framework.records import Event
 from framework.registry import find, identity_of, settings_of
-from framework.store.directory import read_run
+from framework.store.state import read_run
 from framework.testing.arch_conformance import NoClient, ask, check_arch, history, open_arch
 from plugins.archs.external._mapping import SystemFailed
 from plugins.archs.external._proxy import Proxy

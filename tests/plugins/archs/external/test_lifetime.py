@@ -15,7 +15,7 @@ from framework.errors import UserError
 from framework.records import Event
 from framework.registry import find, settings_of
 from framework.rows import measured
-from framework.store.directory import read_run
+from framework.store.state import read_run
 from framework.testing.arch_conformance import ask, history, open_arch
 from framework.text.canonical import canonical_bytes
 from plugins.archs.external.http import HttpMemory

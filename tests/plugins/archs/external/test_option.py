@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from framework.store.directory import read_run
+from framework.store.state import read_run
 from tests.launching import HOTPOT, Done, framework, run
 from tests.plugins.archs.external.systems import SHELL, TOY
 

@@ -20,7 +20,7 @@ from framework.models.llm import LLM, LLMSettings
 from framework.models.prices import Price
 from framework.registry import register
 from framework.rows import measured
-from framework.store.directory import read_run
+from framework.store.state import read_run
 from framework.testing.arch_conformance import RuleClient
 from plugins.archs.external._chat import ChatRequest, SystemChat
 from plugins.archs.external._mapping import SystemFailed

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from framework.engine.compose import compose_plan, composer
-from framework.store.directory import read_run
+from framework.store.state import read_run
 from plugins.archs.external._environment import Environment
 from plugins.archs.external._settings import SYSTEMS
 from tests.launching import HOTPOT, framework, run

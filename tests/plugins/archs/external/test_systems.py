@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from framework.store.directory import read_run
+from framework.store.state import read_run
 from plugins.archs.external._settings import SYSTEMS
 from tests.launching import HOTPOT, run
 

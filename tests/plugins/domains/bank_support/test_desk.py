@@ -16,7 +16,7 @@ from framework.contracts import Interactive
 from framework.records import Answer
 from framework.rows import by_session
 from framework.store import verify_run
-from framework.store.directory import load_state
+from framework.store.state import load_state
 from plugins.domains.bank_support.actions import Action, parsed, written
 from plugins.domains.bank_support.desk import CUSTOMERS, SETTLED, reviewed, subject
 from plugins.domains.bank_support.domain import HISTORY, BankSupport

@@ -15,7 +15,7 @@ from framework.operations.answering import AnswerRequest
 from framework.operations.write_patch import WritePatch
 from framework.records import Case
 from framework.sandbox import available
-from framework.store.directory import read_summary
+from framework.store.state import read_summary
 from framework.testing.domain_conformance import check_domain
 from plugins.domains.codebase.corpus import Corpus, sources, sources_of_tests
 from plugins.domains.codebase.domain import HISTORY, Codebase, CodebaseSettings

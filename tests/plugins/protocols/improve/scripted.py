@@ -34,7 +34,7 @@ from framework.operations.answering import AnsweringOperation, AnswerRequest
 from framework.records import Answer, Case, Event, Gold, Row, TaskCard
 from framework.registry import register
 from framework.store import JOURNAL, JournalEvent
-from framework.store.directory import protocol_events
+from framework.store.state import protocol_events
 from framework.text.canonical import digest
 from plugins.protocols.improve.splits import split
 from plugins.targets.retrieval import retrieval_taxonomy

@@ -17,7 +17,7 @@ import pytest
 
 from framework.rows import measured
 from framework.store import JOURNAL, verify_run
-from framework.store.directory import load_state, protocol_events
+from framework.store.state import load_state, protocol_events
 from tests.killing import finish, kill_after, kill_when
 from tests.plugins.protocols.improve.scripted import told
 

@@ -21,7 +21,7 @@ from framework.records import Answer, MemoryView, TaskCard
 from framework.registry import NoSettings, find, identity_of, register, settings_of
 from framework.rows import measured
 from framework.store import JOURNAL, verify_run
-from framework.store.directory import load_state
+from framework.store.state import load_state
 from framework.testing.arch_conformance import NoClient, settle
 from plugins.protocols.improve.operators import acted, holds, installed, library, reading
 from plugins.protocols.improve.stack import Rejected, read_candidate

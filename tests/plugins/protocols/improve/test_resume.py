@@ -20,7 +20,7 @@ from framework.engine.run import execute
 from framework.errors import UserError
 from framework.rows import measured
 from framework.store import JOURNAL, Journal, read, verify_run
-from framework.store.directory import load_state, read_report
+from framework.store.state import load_state, read_report
 from tests.plugins.protocols.improve.scripted import (
     Finished,
     cut_off,
