@@ -134,10 +134,10 @@ def _baselines(plan: Plan, gate: Gate[Any]) -> Baselines:
             f"{nearest(gate.baseline, known)}"
         )
     _check_axes(plan, gate)
-    baseline = _with_arch(plan, gate.baseline)
+    baseline = with_arch(plan, gate.baseline)
     if baseline.rows_digest == plan.rows_digest:
         return Baselines()
-    return Baselines(baseline=baseline, floor=_with_arch(plan, _FLOOR))
+    return Baselines(baseline=baseline, floor=with_arch(plan, _FLOOR))
 
 
 def check_operational(plan: Plan, overrides: Sequence[str]) -> None:
@@ -222,8 +222,8 @@ def timed(name: str, parent: Path = RUNS) -> str:
     return next((one for one in names if not (parent / one).exists()), first)
 
 
-def _with_arch(plan: Plan, arch: str) -> Plan:
-    """The same composition with another arm and no gate."""
+def with_arch(plan: Plan, arch: str) -> Plan:
+    """The same composition with another arm and no gate. Call inside `composer`."""
     kept = [o for o in plan.overrides if key_of(o).split(".")[0] not in ("arch", "gate")]
     return compose_plan([*kept, f"arch={arch}", "gate.baseline=null"])
 

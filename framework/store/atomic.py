@@ -87,6 +87,15 @@ def _is_alive(pid: str) -> bool:
     return True
 
 
+def sync_directory(path: Path) -> None:
+    """Have the names in a directory on the disk when this returns. Raises OSError."""
+    directory = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(directory)
+    finally:
+        os.close(directory)
+
+
 def write_text(path: Path, text: str) -> None:
     """Write a text file in one step."""
     with replacing(path) as draft:

@@ -12,7 +12,7 @@ from typing import BinaryIO
 
 from framework.errors import DataError, UserError
 from framework.store.event import FINISHED, GENESIS, JournalEvent, LineError, decode
-from framework.store.segments import joined, n_closed
+from framework.store.segments import joined
 from framework.text.counting import counted
 
 
@@ -152,6 +152,6 @@ def open_for_reading(path: Path) -> BinaryIO:
         for entry in path.parent.glob("*.*"):
             if not (entry.is_file() or entry.is_dir()) and entry.exists():
                 raise UserError(f"{entry}: neither a file nor a directory")
-        return joined(path, n_closed(path))
+        return joined(path)
     except OSError as error:
         raise UserError(f"cannot read the journal {path}: {error.strerror}") from error

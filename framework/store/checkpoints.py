@@ -37,7 +37,7 @@ def line_of(type_: str, payload: Mapping[str, Any]) -> bytes:
         payload = {"row": payload["row"]}
     elif not type_.startswith(_ENGINE):
         return b""
-    return canonical_bytes({"type": type_, "payload": payload}) + b"\n"
+    return b'{"payload":%b,"type":"%b"}\n' % (canonical_bytes(payload), type_.encode())
 
 
 def close_checkpoint(journal: Path, number: int) -> dict[str, str]:
@@ -78,10 +78,21 @@ def _closed(journal: Path, number: int, after: Mapping[str, Any]) -> Iterator[To
     """What the checkpoints up to a number hold; `after` is the `journal.continued` after them."""
     paths = [segment(journal.with_name(STATE), n) for n in range(1, number + 1)]
     for path in reversed(paths):  # each is checked before anything is read of it
-        if after.get("files", {}).get(name_of(path)) != digest_entry(path):
+        files = after.get("files")
+        if not isinstance(files, dict) or files.get(name_of(path)) != digest_entry(path):
             raise DataError(path, None, "not the checkpoint that was closed")
         with unpacked(path) as lines:
-            after = read_json(lines.readline())["payload"]
+            after = _event(path, lines.readline()).payload
     for path in paths:
         with unpacked(path) as lines:
-            yield from (Told(**read_json(line)) for line in lines)
+            yield from (_event(path, line) for line in lines)
+
+
+def _event(path: Path, line: bytes) -> Told:
+    try:
+        event = Told(**read_json(line))
+    except (ValueError, TypeError):
+        event = None
+    if event is None or not isinstance(event.payload, dict):
+        raise DataError(path, None, "holds a line of no checkpoint")
+    return event

@@ -44,6 +44,7 @@ from framework.store.seal import ENDS, RECORD, WRITTEN, digest_of, edited
 from framework.store.segments import (
     SEGMENT_BYTES,
     SEGMENTS,
+    STATE,
     close_segment,
     n_closed,
     names,
@@ -159,7 +160,7 @@ class RunDirectory:
         retried = {row.key: row for row in state.rows if row.error} if state.retry else {}
         again = {"retried": [list(key) for key in retried]} if retried else {}
         rows = chosen(state.rows, lambda row: row.key not in retried) if retried else state.rows
-        remove_others(path / JOURNAL, (path / ANSWERS,), n_closed(path / JOURNAL))
+        remove_others(_growing(path), n_closed(path / JOURNAL))
         journal.append("run.resumed", {"rows": len(rows), "changed": list(changed), **again})
         return cls(path, journal, replace(state, rows=rows))
 
@@ -242,6 +243,11 @@ class RunDirectory:
         self._journal.close()
 
 
+def _growing(path: Path) -> tuple[Path, ...]:
+    """The files that have closed segments, and what checkpoints are of."""
+    return path / JOURNAL, path / ANSWERS, path / STATE
+
+
 def _strangers(path: Path, started: Mapping[str, Any]) -> Iterator[str]:
     """What an unfinished run has that no run of its protocol writes: it would be sealed as true."""
     own = f"{started['config']['protocol']['plugin']}.json"
@@ -255,7 +261,7 @@ def _strangers(path: Path, started: Mapping[str, Any]) -> Iterator[str]:
         SUMMARY,
         own,
         ".*.draft",
-        *names(path / JOURNAL, (path / ANSWERS,), n_closed(path / JOURNAL) + 1),
+        *names(_growing(path), n_closed(path / JOURNAL) + 1),
         f"{SEGMENTS}/.*.draft",
     )
     for name, file in files_below(path):

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import NamedTuple, Self
 
 from framework.errors import UserError
-from framework.store.atomic import replacing
+from framework.store.atomic import replacing, sync_directory
 from framework.store.chain import Chain
 from framework.store.event import FINISHED, GENESIS, RECOVERED, JournalEvent, encode
 from framework.store.segments import CONTINUED, close_segment, follows
@@ -81,7 +81,7 @@ class Journal:
             on_error.callback(file.close)
             _hold(file, path)
             if fsync:
-                _sync_directory(path.parent)
+                sync_directory(path.parent)
             on_error.pop_all()
         return cls(path, file, _START, clock, fsync)
 
@@ -184,7 +184,7 @@ class Journal:
                         file.write(line)
                         os.fsync(file.fileno())
                     on_error.pop_all()
-                _sync_directory(self.path.parent)
+                sync_directory(self.path.parent)
             except OSError as error:
                 told = f"cannot write the journal {self.path}: {error.strerror}"
                 raise UserError(told) from error
@@ -294,14 +294,6 @@ def _hold(file: FileIO, path: Path) -> None:
         raise UserError(f"another process is writing the journal {path}") from error
     except OSError as error:
         raise UserError(f"cannot lock the journal {path}: {error.strerror}") from error
-
-
-def _sync_directory(path: Path) -> None:
-    directory = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(directory)
-    finally:
-        os.close(directory)
 
 
 _OPEN: weakref.WeakSet[Journal] = weakref.WeakSet()

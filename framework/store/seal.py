@@ -7,10 +7,10 @@ of that very event and is stamped on afterwards.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
@@ -176,39 +176,61 @@ def edited(run_dir: Path, *, closed: bool = True) -> Iterator[str]:
     Runs of before their events told it say nothing. Raises UserError where there is no journal.
     """
     journal = run_dir / JOURNAL
-    closed = closed or not has_checkpoints(journal, n_closed(journal))
-    answers, end, line, state = None, 0, 0, sha256()
+    number = n_closed(journal)
+    closed = closed or not has_checkpoints(journal, number)
+    answers, end, line, n, state = None, 0, 0, 0, hashlib.sha256()
     try:
         for event in read(journal) if closed else told(journal):
             for name, written in (event.payload.get(WRITTEN) or {}).items():
                 if not _matches(name, run_dir / name, written):
                     yield f"{name}: changed since the run began"
             if event.type == CONTINUED:
-                end = 0
-                checkpoint = segment(run_dir / STATE, event.payload["segment"])
-                for name, written in (event.payload.get("files") or {}).items():
-                    if not _matches(name, run_dir / name, written):
-                        yield f"{name}: not the segment that was closed"
-                    elif closed and name == name_of(checkpoint):
-                        with unpacked(checkpoint) as lines:
-                            if sha256(lines.read()).digest() != state.digest():
-                                yield f"{name}: not what its events tell"
-                state = sha256()
-            if closed:
+                n, end = n + 1, 0
+                yield from _not_as_closed(run_dir, n, event.payload, state if closed else None)
+                state = hashlib.sha256()
+            if closed and number:
                 state.update(line_of(event.type, event.payload))
             if event.type != "case.finished" or ENDS not in event.payload:
                 continue
-            answers = answers or joined(run_dir / ANSWERS, n_closed(journal) if closed else 0)
+            answers = answers or joined(run_dir / ANSWERS, number if closed else 0)
             record = answers.read(event.payload[ENDS] - end)
             end, line = event.payload[ENDS], line + 1
             if event.payload.get(RECORD, found := digest_bytes(record)) != found:
                 yield f"{ANSWERS}:{line}: not the record written"
                 return
+        if n != number:
+            yield f"{JOURNAL}: {n} of {number} segments are named"
     except OSError as error:
         yield f"{ANSWERS}: {error.strerror}"
+    except (LookupError, TypeError, ValueError, AttributeError):
+        yield f"{JOURNAL}: holds an event that no run writes"
     finally:
         if answers is not None:
             answers.close()
+
+
+def _not_as_closed(
+    run_dir: Path, n: int, payload: Mapping[str, Any], state: hashlib._Hash | None
+) -> Iterator[str]:
+    """In what the files of segment n differ from what `journal.continued` says, a line each.
+
+    state : what its checkpoint must hold, where that is asked.
+    """
+    files = payload.get("files")
+    due = {name_of(segment(run_dir / name, n)) for name in (JOURNAL, ANSWERS)}
+    checkpoint = segment(run_dir / STATE, n)
+    if checkpoint.exists() or (isinstance(files, dict) and name_of(checkpoint) in files):
+        due.add(name_of(checkpoint))
+    if payload.get("segment") != n or not isinstance(files, dict) or files.keys() != due:
+        yield f"{JOURNAL}: segment {n} is not as a run closes it"
+        return
+    for name, written in files.items():
+        if not _matches(name, run_dir / name, written):
+            yield f"{name}: not the segment that was closed"
+        elif state is not None and name == name_of(checkpoint):
+            with unpacked(checkpoint) as lines:
+                if hashlib.sha256(lines.read()).digest() != state.digest():
+                    yield f"{name}: not what its events tell"
 
 
 def _files(run_dir: Path, excluded: list[str]) -> Iterator[tuple[str, Path]]:

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from framework.errors import DataError
-from framework.store.atomic import replacing
+from framework.store.atomic import replacing, sync_directory
 from framework.text.canonical import digest_entry
 
 CONTINUED: Final = "journal.continued"
@@ -72,6 +72,7 @@ def close_segment(path: Path, number: int, lines: Iterable[bytes] | None = None)
                     shutil.copyfileobj(content, packed, 1 << 20)
         file.flush()
         os.fsync(file.fileno())
+    sync_directory(target.parent)
     return {name_of(target): digest_entry(target)}
 
 
@@ -96,29 +97,24 @@ def n_closed(journal: Path) -> int:
     return 0 if found is None else found[0]
 
 
-def names(journal: Path, others: tuple[Path, ...], number: int) -> Iterator[str]:
-    """The names, within the run directory, of the closed segments up to a number.
-
-    Of the journal, of files that are closed with it, and of checkpoints that are there.
-    """
-    for n in range(1, number + 1):
-        yield from (name_of(segment(path, n)) for path in (journal, *others))
-        if (state := segment(journal.with_name(STATE), n)).exists():
-            yield name_of(state)
+def names(files: tuple[Path, ...], number: int) -> Iterator[str]:
+    """The names, within the run directory, of the closed segments up to a number."""
+    for path in files:
+        yield from (name_of(segment(path, n)) for n in range(1, number + 1))
 
 
-def remove_others(journal: Path, others: tuple[Path, ...], number: int) -> None:
+def remove_others(files: tuple[Path, ...], number: int) -> None:
     """Remove what a killed process left of a segment that its journal does not name yet.
 
     And of the files that were to begin anew.
     """
-    for path in (journal, *others):
+    for path in files:
         for left in path.parent.glob(f".{path.name}.*.draft"):
             left.unlink()
-    folder = journal.parent / SEGMENTS
+    folder = files[0].parent / SEGMENTS
     if not folder.is_dir():
         return
-    known = {Path(name).name for name in names(journal, others, number)}
+    known = {Path(name).name for name in names(files, number)}
     for left in folder.iterdir():
         if left.name not in known:
             left.unlink()
@@ -126,14 +122,18 @@ def remove_others(journal: Path, others: tuple[Path, ...], number: int) -> None:
         folder.rmdir()
 
 
-def joined(path: Path, number: int) -> BinaryIO:
+def joined(path: Path, number: int | None = None) -> BinaryIO:
     """A growing file from its first byte on: its closed segments and what is open, as one file.
 
-    Reading raises DataError for a segment that is missing or damaged, OSError for the open file.
+    number : of closed segments; None for a journal, which says it itself. Reading raises DataError
+    for a segment that is missing or damaged, OSError for the open file.
     """
-    if number == 0:
-        return path.open("rb")
     opened = path.open("rb")  # now: a writer may close a segment at any time
+    if number is None:
+        number, _, _ = follows(opened.readline()) or (0, 0, "")
+        opened.seek(0)
+    if number == 0:
+        return opened
     return io.BufferedReader(_Joined([segment(path, n) for n in range(1, number + 1)], opened))
 
 

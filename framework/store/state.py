@@ -75,20 +75,25 @@ def load_state(path: Path) -> State:
     answers_end = 0
     finished: Mapping[str, Any] | None = None
     retry = False
-    for event in told(path / JOURNAL):
-        if event.type == "case.finished":
-            rows.append(from_plain(event.payload["row"]))
-            answers_end = event.payload.get(ENDS, 0)  # of a checkpoint none: its answers are closed
-        elif event.type == CONTINUED:
-            answers_end = 0
-        elif event.type == "run.stopped":
-            retry = bool(event.payload.get("retry"))
-        elif event.type == "run.resumed":
-            retry = False
-            again = {tuple(key) for key in event.payload.get("retried", ())}
-            rows = PackedRows(row for row in rows if row.key not in again)
-        elif event.type == "run.finished":
-            finished = {**event.payload, "hash": event.hash}
+    try:
+        for event in told(path / JOURNAL):
+            if event.type == "case.finished":
+                rows.append(from_plain(event.payload["row"]))
+                answers_end = event.payload.get(
+                    ENDS, 0
+                )  # of a checkpoint none: its answers are closed
+            elif event.type == CONTINUED:
+                answers_end = 0
+            elif event.type == "run.stopped":
+                retry = bool(event.payload.get("retry"))
+            elif event.type == "run.resumed":
+                retry = False
+                again = {tuple(key) for key in event.payload.get("retried", ())}
+                rows = PackedRows(row for row in rows if row.key not in again)
+            elif event.type == "run.finished":
+                finished = {**event.payload, "hash": event.hash}
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise DataError(path / JOURNAL, None, "holds an event that no run writes") from error
     return State(
         path=path,
         started=first.payload,

@@ -6,6 +6,7 @@ import argparse
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -62,12 +63,13 @@ def replay(args: argparse.Namespace) -> int:
         if changed:
             print(f"changed since the run: {', '.join(changed)}", file=sys.stderr)
         again = Path(scratch) / "replay"
-        baseline, floor, missing = _compared_with(plan, path, again)
-        execute(plan, again, baseline=baseline, baseline_none=floor, listener=Progress())
+        known = _compared_with(plan, path, again)
+        against, floor = known.baseline, known.floor
+        execute(plan, again, baseline=against, baseline_none=floor, listener=Progress())
         after = load_state(again)
-        others = _not_of_its_rows(path, again, gate=not missing)
-    if missing:
-        print(f"the gate is not judged again: {missing}", file=sys.stderr)
+        others = _not_of_its_rows(path, again, gate=not known.missing)
+    if known.missing:
+        print(f"the gate is not judged again: {known.missing}", file=sys.stderr)
     if differ := _differences(before.rows, after.rows):
         print(*differ, sep="\n")
     elif others:
@@ -98,34 +100,55 @@ def _differences(before: Sequence[Row], after: Sequence[Row]) -> list[str]:
     return said
 
 
-def _compared_with(
-    plan: Plan, path: Path, again: Path
-) -> tuple[State | None, State | Path | None, str]:
-    """What a run's gate compared it with: baseline, floor, and what of them is not here, in words.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Compared:
+    """What a run's gate compared it with; `missing` says in words what of it is not here.
 
-    `again` is the directory of the repetition, which is its own floor where the arm is that.
+    A baseline that is neither here nor missing is another than the gate asks for.
     """
+
+    baseline: State | Path | None = None
+    floor: State | Path | None = None
+    missing: str = ""
+
+
+def _compared_with(plan: Plan, path: Path, again: Path) -> _Compared:
+    """What the gate of a run compared it with, looked for beside it; `again` is its repetition."""
     from framework.config import stored_plan
+    from framework.engine.compose import composer, options
+    from framework.engine.job import with_arch
 
     gate = read_summary(path)["gate"]
     named = plan.parts["gate"].create().baseline
+    heads = gate.get("against") or {}
+    if named is None or gate["passed"] is None:
+        return _Compared()
+    if not isinstance(heads, dict) or not heads:
+        return _Compared(missing="it does not say which run it was compared with")
     found: dict[str, State] = {}
-    for name, head in (gate.get("against") or {}).items():
-        place = path.parent / name if (path.parent / name).is_dir() else Path(named)
+    for name, head in heads.items():
+        places = [place for place in (path.parent / name, Path(named)) if place.name == name]
         try:
-            state = load_state(place)
-        except UserError:
-            return None, None, f"{name}, which the run was compared with, is not beside it"
-        if state.head != head:
-            return None, None, f"{place} is not as it was when the run was compared with it"
-        found[stored_plan(state).option("arch")] = state
-    if not found:
-        untold = "it does not say which run it was compared with"
-        return None, None, "" if gate["passed"] is None else untold
-    if named not in found:  # a directory, which has no floor
-        return next(iter(found.values())), None, ""
-    floor = again if plan.option("arch") == _FLOOR else found.get(_FLOOR)
-    return found[named], floor, ""
+            states = [load_state(place) for place in places if place.is_dir()]
+        except UserError as error:
+            return _Compared(missing=str(error))
+        if not states:
+            return _Compared(missing=f"{name}, which it was compared with, is not beside the run")
+        same = [state for state in states if state.head == head]
+        if not same:
+            told = f"{states[0].path} is not as it was when the run was compared with it"
+            return _Compared(missing=told)
+        found[name] = same[0]
+    with composer():
+        if named not in options("arch"):  # a directory, which has no floor
+            return _Compared(baseline=found.get(Path(named).name))
+        asked = [with_arch(plan, arm).rows_digest for arm in (named, _FLOOR)]
+        try:
+            held = {stored_plan(state).rows_digest: state for state in found.values()}
+        except UserError as error:
+            return _Compared(missing=str(error))
+    baseline, floor = (again if d == plan.rows_digest else held.get(d) for d in asked)
+    return _Compared(baseline=baseline, floor=floor)
 
 
 def _not_of_its_rows(path: Path, again: Path, *, gate: bool) -> list[str]:
@@ -138,8 +161,7 @@ def _not_of_its_rows(path: Path, again: Path, *, gate: bool) -> list[str]:
     keys = ("mean", "n", "ci_low", "ci_high")
     differ = any(one[n].get(key) != other[n].get(key) for n in shared for key in keys)
     said = [SUMMARY] if differ else []
-    outcomes = [{**summary["gate"], "against": {}} for summary in summaries]
-    if gate and outcomes[0] != outcomes[1]:
+    if gate and summaries[0]["gate"] != summaries[1]["gate"]:
         said.append(f"{SUMMARY}, gate")
     try:
         files = [pq.ParquetFile(p / ROWS) for p in (path, again)]

@@ -38,7 +38,7 @@ from framework.store.directory import (
     SWEEP_PLAN,
 )
 from framework.store.former import read_json
-from framework.store.segments import n_closed, names
+from framework.store.segments import STATE, n_closed, names
 from framework.store.state import SUMMARY, first_event, read_report, read_summary
 from framework.text.canonical import canonical_json, digest_bytes
 from plugins.tracking._glance import sweep_name
@@ -100,8 +100,8 @@ def run_upload(directory: Path) -> Upload:
     """What of a finished run is uploaded. Raises UserError when the run is not finished."""
     started, finished = _ends(directory)
     summary = read_summary(directory)
-    journal = directory / JOURNAL
-    closed = names(journal, (directory / ANSWERS,), n_closed(journal))
+    held = tuple(directory / name for name in (JOURNAL, ANSWERS, STATE))
+    closed = names(held, n_closed(directory / JOURNAL))
     files, left_out = _files(directory, (*_OF_A_RUN, *closed))
     run = summary["run"]
     tags = {

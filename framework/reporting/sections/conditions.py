@@ -107,8 +107,9 @@ def gate_verdict(summary: Mapping[str, Any]) -> str:
     gate, run = summary["gate"], summary["run"]
     if gate["passed"] is None and gate["reason"] != IS_BASELINE:
         return ""
-    shown = any(finding.get("conclusion") == "failed" for finding in gate["findings"])
-    failed = "FAILED" if shown or not gate["findings"] else "NOT PASSED"  # it can't be decided
+    wrong = [found for found in gate["findings"] if not found.get("passed")]
+    shown = not wrong or any(found.get("conclusion", "failed") == "failed" for found in wrong)
+    failed = "FAILED" if shown else "NOT PASSED"  # it can't be decided
     outcome = {True: "passed", False: failed, None: "no verdict"}[gate["passed"]]
     said = f"gate {gate['name']} for {run['arch']} {run['budget']}: {outcome}. {gate['reason']}"
     known, of_axis = rates_in(summary.get("judge_error")), correctable()

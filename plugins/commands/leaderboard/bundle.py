@@ -37,7 +37,7 @@ MAX_BYTES: Final = 2_000_000_000
 MAX_FILES: Final = 2_000
 _MEMBER: Final = re.compile(
     r"runs/(?!\.)[\w.-]{1,200}/(?:journal\.jsonl|answers\.jsonl"
-    r"|segments/(?:journal|answers|state)-[0-9]{6}\.jsonl\.gz)"
+    r"|segments/(?:journal|answers)-[0-9]{6}\.jsonl\.gz)"
 )
 _NAME: Final = re.compile(r"[\w .-]{1,60}")
 _PACKED: Final = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
@@ -118,9 +118,9 @@ def write(runs: Sequence[Path], submitter: str, key: Ed25519PrivateKey, target: 
 
 
 def kept_of(run: Path) -> list[str]:
-    """The names of all files of a run that are in a bundle."""
-    journal = run / JOURNAL
-    return [*KEPT, *names(journal, (run / ANSWERS,), n_closed(journal))]
+    """The names of all files of a run that are in a bundle: no checkpoint, its rows are checked."""
+    paths = tuple(run / name for name in KEPT)
+    return [*KEPT, *names(paths, n_closed(run / JOURNAL))]
 
 
 def _unpacked(run: Path, left: int) -> int:
@@ -193,7 +193,7 @@ def _contents(archive: zipfile.ZipFile, size: int) -> Mapping[str, Any]:
     if not files or {CONTENTS, SIGNATURE, *files} != sizes.keys():
         raise Refused(f"it holds other files than {CONTENTS} names")
     if any(not _MEMBER.fullmatch(name) for name in files):
-        raise Refused("it holds a file that is no run's journal, answers or state")
+        raise Refused("it holds a file that is no run's journal or answers")
     if not isinstance(contents["submitter"], str) or not _NAME.fullmatch(contents["submitter"]):
         raise Refused("the submitter's name can't be shown")
     return contents

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 import shutil
 from pathlib import Path
 
 import pytest
 
+from framework.config import stored_plan
+from framework.engine.prepare import prepare
 from framework.store import Journal, read, seal
 from framework.store.atomic import write_json
+from framework.store.state import load_state
 from tests.launching import LOAN, framework, read_json, run
 
 GATE = ("gate=noninferiority", "gate.axes=[eda]", "gate.margin=0.9")
@@ -75,8 +79,28 @@ def test_a_gate_against_a_directory_is_judged_again_while_it_is_there(
     assert (done.status, done.out, done.err) == (0, SAME, f"{told} with it\n")
     shutil.rmtree("runs/base")
     done = framework(capsys, "replay", str(path))
-    told = "the gate is not judged again: base, which the run was compared with, is not beside it\n"
+    told = "the gate is not judged again: base, which it was compared with, is not beside the run\n"
     assert (done.status, done.out, done.err) == (0, SAME, told)
+
+
+@pytest.mark.slow
+def test_a_gate_that_was_judged_against_another_arm_is_found(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    path = gated(capsys, "bm25", "oracle")
+    (other,) = (place for place in Path("runs").iterdir() if "-none-" in place.name)
+    plan = stored_plan(load_state(path))
+    gate = prepare(plan).gate
+    easier = gate.decide(load_state(path).rows, load_state(other).rows, plan.top.seed)
+    summary = read_json(path / "summary.json")
+    against = {other.name: load_state(other).head}
+    summary["gate"] = {**dataclasses.asdict(easier), "against": against}
+    write_json(path / "summary.json", summary)
+    sealed_anew(path)
+    assert framework(capsys, "verify", str(path)).status == 0
+    done = framework(capsys, "replay", str(path))
+    told = "summary.json, gate: not what the rows give, which are the same\n"
+    assert (done.status, done.out) == (1, told)
 
 
 @pytest.mark.slow
