@@ -12,10 +12,12 @@ from typing import Any, Final
 from framework.contracts import REPORTED, Domain, Provenance, RowKey
 from framework.contracts.command import Command
 from framework.errors import DataError, UserError
-from framework.records import Case, Event, Gold
+from framework.records import Case, Event, Gold, GoldItem
 from framework.registry import nearest, register
 from framework.reporting.terminal import wrapped
+from framework.retention.items import intact
 from framework.store import JournalEvent
+from framework.store.state import State
 from framework.text.printable import printable
 
 _SEARCHED: Final = 10_000
@@ -181,6 +183,7 @@ def _show_in_run(path: Path, case: str, arm: str | None) -> None:
     rows = [row for row in of_case if arm in (None, row.arm)]
     if not rows:
         raise UserError(f"{path} has no arm {arm!r}{nearest(str(arm), [r.arm for r in of_case])}")
+    gold = _gold_of(state, case)
     keys = {row.key: row for row in rows}
     records: dict[RowKey, Mapping[str, Any]] = {}
     for record in answer_records(path):
@@ -194,6 +197,7 @@ def _show_in_run(path: Path, case: str, arm: str | None) -> None:
             _print(wrapped(f"ERROR {row.error}" if row.error else f"NOT ASKED {row.state}"))
         if "view" in record:
             _print_view(record, row.view_tokens, row.budget_tokens)
+            _print_retained(record, gold)
         if session := record.get("session"):
             _print_turn(row.turn, session)
         if row.error:
@@ -259,10 +263,52 @@ def _print_view(record: Mapping[str, Any], tokens: int, budget: int | None) -> N
     more = record.get("recalled", len(record["trace"])) - len(shown) - _OUT_SHOWN
     if more > 0:
         _print(f"  and {more} more that are out; answers.jsonl holds the first and those with gold")
+
+
+def _gold_of(state: State, case: str) -> Gold | None:
+    """The gold of a run's case; None where the data of its domain are not here any more."""
+    from framework.config import stored_plan
+
+    plan = stored_plan(state)
+    try:
+        return _pick(plan.parts["domain"].create(), plan.top.seed, case).gold
+    except UserError:
+        return None
+
+
+def _print_retained(record: Mapping[str, Any], gold: Gold | None) -> None:
+    """Which gold items the view holds and where; of those it lacks what became of their events."""
     kept = record["retained"]
+    items = {item.id: item for item in gold.items} if gold else {}
+    ranks = {source: entry for entry in record["trace"] for source in entry["source_ids"]}
     _print(f"\nRETAINED {sum(kept.values())} of {len(kept)} gold items")
     for item_id, there in kept.items():
-        _print(f"  {'yes' if there else 'NO ':<3}  {item_id}")
+        item = items.get(item_id)
+        where = ""
+        if item is not None and there:
+            where = _where_held(item, record["view"])
+        elif item is not None:
+            lost = [_became(source, ranks.get(source)) for source in item.source_ids]
+            where = "; ".join(lost) or _sources(item)
+        _print(wrapped(f"{'yes' if there else 'NO ':<3}  {item_id:<28} {where}", "  ", " " * 9))
+
+
+def _where_held(item: GoldItem, view: Sequence[Mapping[str, Any]]) -> str:
+    spans = [span.text for span in item.spans]
+    places = [held["id"] for held in view if any(intact(span, held["text"]) for span in spans)]
+    if places:
+        return f"in {', '.join(places)}"
+    return _sources(item) or "in other words"
+
+
+def _sources(item: GoldItem) -> str:
+    return f"from {', '.join(item.derived_from)}" if item.derived_from else ""
+
+
+def _became(source: str, entry: Mapping[str, Any] | None) -> str:
+    if entry is None:
+        return f"{source}: not recalled"
+    return f"{source}: rank {entry['rank']}, {entry['placed']}"
 
 
 def _print_answer(record: Mapping[str, Any]) -> None:

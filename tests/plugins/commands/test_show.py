@@ -9,6 +9,7 @@ import pytest
 
 from benchmarks.chaos.hostile import answers, serving
 from framework.engine.compose import compose_plan, composer
+from framework.store.answers import answer_records
 from framework.store.state import load_state
 from framework.text.printable import printable
 from tests.launching import HOTPOT, LOAN, QUESTIONS, framework, run
@@ -79,6 +80,47 @@ def test_what_became_of_a_case_in_a_run(capsys: pytest.CaptureFixture[str]) -> N
             assert re.search(rf"{axis} +{'-' if value is None else f'{value:.3f}'}", done.out)
         assert re.search(r"\bin +\d+", done.out), "what is in the view"
         assert re.search(r"\bout +0/", done.out), "and what is not"
+
+
+def test_where_a_gold_item_is_and_what_became_of_one_that_is_not(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    run(capsys, *LOAN, "arch=bm25", "budget=moderate", "n_cases=1", "hydra.run.dir=r")
+    (record,) = answer_records(Path("r"))
+    with composer():
+        plan = compose_plan([*LOAN, "n_cases=1"])
+    (case,) = plan.parts["domain"].create().cases(1, plan.top.seed)
+    out = framework(capsys, "show", "r", "case=0").out.partition("\nRETAINED ")[2]
+    told = re.sub(r"\n {5,}", " ", out.partition("\n\n")[0])
+    lines = {line.split()[1]: line for line in told.splitlines()[1:]}
+    texts = {item["id"]: item["text"] for item in record["view"]}
+    recalled = {source: entry for entry in record["trace"] for source in entry["source_ids"]}
+    assert set(record["retained"].values()) == {True, False}
+    for item in case.gold.items:
+        line, kept = lines[item.id], record["retained"][item.id]
+        assert line.split()[0] == ("yes" if kept else "NO")
+        for span in item.spans:
+            entry = recalled.get(span.source_id)
+            if kept and span.text in texts.get(span.source_id, ""):
+                assert span.source_id in line.partition(" in ")[2]
+            elif not kept and entry is not None:
+                assert f"{span.source_id}: rank {entry['rank']}, {entry['placed']}" in line
+            elif not kept:
+                assert f"{span.source_id}: not recalled" in line
+
+
+def test_a_run_whose_data_are_gone_is_shown_without_their_gold(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    Path("own.json").write_bytes(QUESTIONS.read_bytes())
+    given = ("domain.path=own.json", "arch=none", "n_cases=1")
+    run(capsys, *HOTPOT, *given, "hydra.run.dir=r")
+    shown = framework(capsys, "show", "r", "case=fx01").out.partition("\nAXES")[0]
+    assert ": not recalled" in shown
+    Path("own.json").unlink()
+    plain = framework(capsys, "show", "r", "case=fx01").out.partition("\nAXES")[0]
+    assert ": not recalled" not in plain
+    assert plain.count("\n  NO   ") == shown.count("\n  NO   ") > 0
 
 
 def test_an_answer_in_words_is_shown_once(capsys: pytest.CaptureFixture[str]) -> None:
