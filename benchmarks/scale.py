@@ -9,8 +9,8 @@ one history each, no model. CPU time and peak memory are that process's; disk is
 in a folder: one that was cut off goes on there, and what its processes took is added up.
 
 --again measures what `resume` reads of a run that was cut off before it goes on: its state, then,
-with the journal held, every line and every record again as a check, and going past the cases that
-are there, by their ids. Such runs are made of 1,000 cases that are measured, written again under
+with the journal held, its files and what is open as a check, and going past the cases that are
+there, by their ids. Such runs are made of 1,000 cases that are measured, written again under
 other names until there are as many as are asked for: 10,000 and 100,000. In what is written, and so
 in what is read, they are as long runs are. Beside it stands what it takes to go through the lines
 of the journal alone.
