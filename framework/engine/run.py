@@ -13,7 +13,7 @@ from typing import Any, Final
 from framework.analysis.labelling import unsupported_of
 from framework.analysis.summary import summarize
 from framework.config import Plan, stored_plan
-from framework.contracts import REPORTED, Gate, GateOutcome, Judge
+from framework.contracts import REPORTED, Domain, Gate, GateOutcome, Judge
 from framework.contracts.run import IS_BASELINE
 from framework.engine.account import served_of
 from framework.engine.domains import open_domain
@@ -89,27 +89,9 @@ def execute(
         prepared = prepare(plan, NoModel(NoSettings()), RescoreProtocol(origin, directory))
     prepared = prepared or prepare(plan)
     pipeline = prepared.pipeline
-    domain = pipeline.domain
     for part in served_of(pipeline.model, pipeline.judge, pipeline.embedder):
         part.check()
-    if begun is not None:
-        changed = changed_since(directory, plan)
-        if changed:
-            _log.warning(
-                "%s: changed since it was begun: %s; rows from before and after may not belong "
-                "together", directory, ", ".join(changed),
-            )  # fmt: skip
-        run = RunDirectory.reopen(directory, changed, begun)
-    else:
-        spending = current()
-        run = begin(
-            plan,
-            directory,
-            data_of(domain),
-            spending.scope if spending else None,
-            {"rescored_from": origin.plain()} if origin else {},
-            clock=clock,
-        )
+    run = _opened(plan, directory, pipeline.domain, begun, origin, clock)
     # Not before: a directory that another process writes is left as it is.
     _log.debug("begun: %s", " ".join(plan.overrides) or "as configured")
     try:
@@ -130,20 +112,53 @@ def execute(
             run.write_event("run.stopped", {"reason": "interrupted"})
             raise
         gate = judge_gate(prepared.gate, run, plan.top.seed, baseline, baseline_none)
-        corpus = domain.report(islice(prepared.cases, REPORTED))
-        card = next((case.task for case in prepared.cases), None)
-        unsupported = unsupported_of(run.path) if _misquotes(pipeline.judge) else (0, 0)
-        summary = summarize(plan, run.rows, gate, domain.protected, corpus, card, unsupported)
-        if pipeline.extractor is not None:
-            summary["extraction"] = extraction_of(run.path, run.rows)
-        if (report := protocol.report()) is not None:
-            run.write_report(protocol.name, report)
-        run.finish(summary)
+        summary = _finished(plan, prepared, run, gate)
         said = any(override.startswith("n_cases=") for override in plan.overrides)
         asked = plan.top.n_cases if said and plan.top.part is None else None
         return Outcome(directory=directory, summary=summary, asked=asked)
     finally:
         run.close()
+
+
+def _opened(
+    plan: Plan,
+    directory: Path,
+    domain: Domain[Any],
+    begun: State | None,
+    origin: RescoreSource | None,
+    clock: Clock,
+) -> RunDirectory:
+    """The directory of a run: where it was begun, to go on there, else a new one."""
+    if begun is None:
+        spending = current()
+        account = spending.scope if spending else None
+        told = {"rescored_from": origin.plain()} if origin else {}
+        return begin(plan, directory, data_of(domain), account, told, clock=clock)
+    changed = changed_since(directory, plan)
+    if changed:
+        _log.warning(
+            "%s: changed since it was begun: %s; rows from before and after may not belong "
+            "together", directory, ", ".join(changed),
+        )  # fmt: skip
+    return RunDirectory.reopen(directory, changed, begun)
+
+
+def _finished(
+    plan: Plan, prepared: Prepared, run: RunDirectory, gate: GateOutcome
+) -> Mapping[str, Any]:
+    """The summary of a run whose cases are all measured, written and sealed."""
+    pipeline, protocol = prepared.pipeline, prepared.protocol
+    domain = pipeline.domain
+    corpus = domain.report(islice(prepared.cases, REPORTED))
+    card = next((case.task for case in prepared.cases), None)
+    unsupported = unsupported_of(run.path) if _misquotes(pipeline.judge) else (0, 0)
+    summary = summarize(plan, run.rows, gate, domain.protected, corpus, card, unsupported)
+    if pipeline.extractor is not None:
+        summary["extraction"] = extraction_of(run.path, run.rows)
+    if (report := protocol.report()) is not None:
+        run.write_report(protocol.name, report)
+    run.finish(summary)
+    return summary
 
 
 def _misquotes(judge: Judge[Any] | None) -> bool:
