@@ -21,6 +21,8 @@ from framework.text.reading import read_json
 
 _ENGINE: Final = ("run.", "journal.")
 """Events of these names tell of the state, and those of cases by their rows."""
+_ROW: Final = b'{"payload":{"row":'
+"""How the line of a case begins."""
 
 
 class Told(NamedTuple):
@@ -54,8 +56,10 @@ def has_checkpoints(journal: Path, number: int) -> bool:
     return all(segment(journal.with_name(STATE), n).exists() for n in numbers)
 
 
-def told(journal: Path) -> Iterator[Told]:
+def told(journal: Path, *, rows: bool = True) -> Iterator[Told]:
     """What the events of a journal tell of the state, in order, and every event of the open one.
+
+    rows : False leaves out those of checkpoints.
 
     Raises as `framework.store.read`, and DataError for a checkpoint that is not the one closed.
     """
@@ -66,7 +70,7 @@ def told(journal: Path) -> Iterator[Told]:
             chain = Chain(file, str(journal), n_events, head)
             for at, event in enumerate(chain):
                 if at == 0:
-                    yield from _closed(journal, number, event.payload)
+                    yield from _closed(journal, number, event.payload, rows)
                 yield Told(event.type, event.payload, event.hash)
             if chain.last is None:
                 raise DataError(journal, 1, "cut off")
@@ -74,7 +78,7 @@ def told(journal: Path) -> Iterator[Told]:
     yield from (Told(event.type, event.payload, event.hash) for event in read(journal))
 
 
-def _closed(journal: Path, number: int, after: Mapping[str, Any]) -> Iterator[Told]:
+def _closed(journal: Path, number: int, after: Mapping[str, Any], rows: bool) -> Iterator[Told]:
     """What the checkpoints up to a number hold; `after` is the `journal.continued` after them."""
     paths = [segment(journal.with_name(STATE), n) for n in range(1, number + 1)]
     for path in reversed(paths):  # each is checked before anything is read of it
@@ -85,7 +89,7 @@ def _closed(journal: Path, number: int, after: Mapping[str, Any]) -> Iterator[To
             after = _event(path, lines.readline()).payload
     for path in paths:
         with unpacked(path) as lines:
-            yield from (_event(path, line) for line in lines)
+            yield from (_event(path, line) for line in lines if rows or not line.startswith(_ROW))
 
 
 def _event(path: Path, line: bytes) -> Told:

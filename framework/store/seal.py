@@ -180,7 +180,7 @@ def edited(run_dir: Path, *, closed: bool = True) -> Iterator[str]:
     closed = closed or not has_checkpoints(journal, number)
     answers, end, line, n, state = None, 0, 0, 0, hashlib.sha256()
     try:
-        for event in read(journal) if closed else told(journal):
+        for event in read(journal) if closed else told(journal, rows=False):
             for name, written in (event.payload.get(WRITTEN) or {}).items():
                 if not _matches(name, run_dir / name, written):
                     yield f"{name}: changed since the run began"
