@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -42,6 +43,16 @@ def sealed_anew(path: Path) -> None:
         seal(journal, {"rows": 6}, exclude=["job.log", "report.*", "figures/*", "tracking.json"])
 
 
+def check_found(capsys: pytest.CaptureFixture[str], path: Path, summary: dict[str, Any]) -> None:
+    """A gate of this summary, with a seal over it, is sound to `verify` and told by `replay`."""
+    write_json(path / "summary.json", summary)
+    sealed_anew(path)
+    assert framework(capsys, "verify", str(path)).status == 0
+    done = framework(capsys, "replay", str(path))
+    told = "summary.json, gate: not what the rows give, which are the same\n"
+    assert (done.status, done.out) == (1, told)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("arm", "baseline"), [("bm25", "oracle"), ("bm25", "none"), ("none", "bm25")]
@@ -55,12 +66,7 @@ def test_a_gate_is_judged_again(
     summary = read_json(path / "summary.json")
     assert summary["gate"]["passed"] is not None
     summary["gate"]["passed"] = not summary["gate"]["passed"]
-    write_json(path / "summary.json", summary)
-    sealed_anew(path)
-    assert framework(capsys, "verify", str(path)).status == 0
-    done = framework(capsys, "replay", str(path))
-    told = "summary.json, gate: not what the rows give, which are the same\n"
-    assert (done.status, done.out) == (1, told)
+    check_found(capsys, path, summary)
 
 
 @pytest.mark.slow
@@ -95,12 +101,7 @@ def test_a_gate_that_was_judged_against_another_arm_is_found(
     summary = read_json(path / "summary.json")
     against = {other.name: load_state(other).head}
     summary["gate"] = {**dataclasses.asdict(easier), "against": against}
-    write_json(path / "summary.json", summary)
-    sealed_anew(path)
-    assert framework(capsys, "verify", str(path)).status == 0
-    done = framework(capsys, "replay", str(path))
-    told = "summary.json, gate: not what the rows give, which are the same\n"
-    assert (done.status, done.out) == (1, told)
+    check_found(capsys, path, summary)
 
 
 @pytest.mark.slow
