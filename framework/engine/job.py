@@ -29,7 +29,8 @@ from framework.store.directory import SWEEP_PLAN, RunDirectory, check_new
 from framework.store.state import State, data_differ, load_state
 
 RUNS: Final = Path("runs")
-_FLOOR: Final = "none"
+FLOOR: Final = "none"
+"""The arm beneath the baseline of a gate."""
 
 _log = logging.getLogger(__name__)
 
@@ -137,7 +138,7 @@ def _baselines(plan: Plan, gate: Gate[Any]) -> Baselines:
     baseline = with_arch(plan, gate.baseline)
     if baseline.rows_digest == plan.rows_digest:
         return Baselines()
-    return Baselines(baseline=baseline, floor=with_arch(plan, _FLOOR))
+    return Baselines(baseline=baseline, floor=with_arch(plan, FLOOR))
 
 
 def check_operational(plan: Plan, overrides: Sequence[str]) -> None:

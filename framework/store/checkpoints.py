@@ -95,7 +95,7 @@ def _closed(journal: Path, number: int, after: Mapping[str, Any], rows: bool) ->
 def _event(path: Path, line: bytes) -> Told:
     try:
         event = Told(**read_json(line))
-    except (ValueError, TypeError):
+    except (ValueError, TypeError):  # told below, as what is no event at all is
         event = None
     if event is None or not isinstance(event.payload, dict):
         raise DataError(path, None, "holds a line of no checkpoint")

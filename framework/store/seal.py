@@ -203,6 +203,7 @@ def edited(run_dir: Path, *, closed: bool = True) -> Iterator[str]:
     except OSError as error:
         yield f"{ANSWERS}: {error.strerror}"
     except (LookupError, TypeError, ValueError, AttributeError):
+        # Whoever seals a forged run anew decides what its events hold: it is told, not a traceback.
         yield f"{JOURNAL}: holds an event that no run writes"
     finally:
         if answers is not None:

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from framework.contracts import RowKey
 from framework.contracts.command import Command
@@ -23,9 +23,6 @@ from framework.text.counting import counted
 
 if TYPE_CHECKING:
     from framework.config import Plan
-
-_FLOOR: Final = "none"
-"""The arm beneath a gate's baseline."""
 
 
 @register("command", "replay")
@@ -116,7 +113,7 @@ def _compared_with(plan: Plan, path: Path, again: Path) -> _Compared:
     """What the gate of a run compared it with, looked for beside it; `again` is its repetition."""
     from framework.config import stored_plan
     from framework.engine.compose import composer, options
-    from framework.engine.job import with_arch
+    from framework.engine.job import FLOOR, with_arch
 
     gate = read_summary(path)["gate"]
     named = plan.parts["gate"].create().baseline
@@ -142,7 +139,7 @@ def _compared_with(plan: Plan, path: Path, again: Path) -> _Compared:
     with composer():
         if named not in options("arch"):  # a directory, which has no floor
             return _Compared(baseline=found.get(Path(named).name))
-        asked = [with_arch(plan, arm).rows_digest for arm in (named, _FLOOR)]
+        asked = [with_arch(plan, arm).rows_digest for arm in (named, FLOOR)]
         try:
             held = {stored_plan(state).rows_digest: state for state in found.values()}
         except UserError as error:
