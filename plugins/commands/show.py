@@ -17,7 +17,7 @@ from framework.registry import nearest, register
 from framework.reporting.terminal import wrapped
 from framework.retention.items import intact
 from framework.store import JournalEvent
-from framework.store.state import State
+from framework.store.state import State, data_differ
 from framework.text.printable import printable
 
 _SEARCHED: Final = 10_000
@@ -266,12 +266,16 @@ def _print_view(record: Mapping[str, Any], tokens: int, budget: int | None) -> N
 
 
 def _gold_of(state: State, case: str) -> Gold | None:
-    """The gold of a run's case; None where the data of its domain are not here any more."""
+    """The gold of a run's case; None where the data that it was measured on are not here."""
     from framework.config import stored_plan
+    from framework.engine.prepare import data_of
 
     plan = stored_plan(state)
     try:
-        return _pick(plan.parts["domain"].create(), plan.top.seed, case).gold
+        domain = plan.parts["domain"].create()
+        if data_differ(state.started.get("data"), data_of(domain)):
+            return None
+        return _pick(domain, plan.top.seed, case).gold
     except UserError:
         return None
 

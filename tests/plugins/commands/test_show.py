@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -109,18 +110,20 @@ def test_where_a_gold_item_is_and_what_became_of_one_that_is_not(
                 assert f"{span.source_id}: not recalled" in line
 
 
-def test_a_run_whose_data_are_gone_is_shown_without_their_gold(
+def test_a_run_whose_data_are_gone_or_others_is_shown_without_their_gold(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     Path("own.json").write_bytes(QUESTIONS.read_bytes())
+    other = json.dumps(json.loads(QUESTIONS.read_bytes())[::-1])
     given = ("domain.path=own.json", "arch=none", "n_cases=1")
     run(capsys, *HOTPOT, *given, "hydra.run.dir=r")
     shown = framework(capsys, "show", "r", "case=fx01").out.partition("\nAXES")[0]
     assert ": not recalled" in shown
-    Path("own.json").unlink()
-    plain = framework(capsys, "show", "r", "case=fx01").out.partition("\nAXES")[0]
-    assert ": not recalled" not in plain
-    assert plain.count("\n  NO   ") == shown.count("\n  NO   ") > 0
+    for change in (lambda: Path("own.json").write_text(other), Path("own.json").unlink):
+        change()
+        plain = framework(capsys, "show", "r", "case=fx01").out.partition("\nAXES")[0]
+        assert ": not recalled" not in plain
+        assert plain.count("\n  NO   ") == shown.count("\n  NO   ") > 0
 
 
 def test_an_answer_in_words_is_shown_once(capsys: pytest.CaptureFixture[str]) -> None:
