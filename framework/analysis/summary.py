@@ -52,17 +52,14 @@ def summarize(
     Deterministic in the measured columns, `ledger.seconds` apart.
     """
     every, rows = rows, by_session(rows)
-    arch, model = plan.parts["arch"].plugin.cls, plan.parts["model"].plugin.cls
-    embedder = plan.used.get("embedder") if arch.uses_embedder else None
-    extractor = plan.used.get("extractor")
-    reader = plan.parts["reader"].plugin.cls
-    extracting = extractor is not None and extractor.plugin.cls.needs_model
-    needs_model = arch.needs_model or extracting
-    asked = needs_model or reader.searches  # a model had a hand in what was retained
+    model, domain = plan.parts["model"].plugin.cls, plan.parts["domain"].plugin.cls
+    good = chosen(rows, lambda row: not row.error)
+    budget_use = _budget_use(plan, good, card)
+    # Whether a model had a hand in what was retained.
+    asked = budget_use["needs_model"] or plan.parts["reader"].plugin.cls.searches
     judge: Judge[Any] = plan.parts["judge"].create()
     judge_kind = judge.kind if judge.model is None else judge.model.kind
     meta = axis_meta()
-    good = chosen(rows, lambda row: not row.error)
     columns = RowColumns.of(rows)
     axes = axes_of_part(columns, None, plan.top.seed)
     without = unpriced(plan, judge)
@@ -81,7 +78,6 @@ def summarize(
         name for name, entry in axes.items() if meta.get(name, {}).get("judged") and entry["n"]
     ]
     strata = axes_of_strata(columns, plan.top.seed, rates, judge_kind)
-    domain = plan.parts["domain"].plugin.cls
     return {
         "run": {
             **{g: plan.label(g) for g in ("domain", "arch", "budget", "reader", "model", "judge")},
@@ -112,30 +108,43 @@ def summarize(
         "depths": depths_of_strata(good),
         "by_stratum": by_stratum(with_corrected(domain.by_stratum), axes, strata),
         "ledger": ledger(every, priced=not without),
-        "budget_use": {
-            **room_of_rows(good),
-            "unbudgeted": arch.unbudgeted,
-            "budget_at": arch.budget_at,
-            "sees_task": arch.sees_task,
-            "knows_schema": arch.knows_schema,
-            "gold_edges": arch.gold_edges and extractor is None,
-            "sees_gold": arch.sees_gold,
-            "query": arch.query,
-            "query_names_fields": arch.query == "task" and names_fields(card),
-            "needs_model": needs_model,
-            **({"adapted": True, "deterministic": arch.deterministic} if arch.adapted else {}),
-            **({} if embedder is None else {"embedder": embedder.label}),
-            **({} if extractor is None else {"extractor": extractor.label}),
-        },
+        "budget_use": budget_use,
         "corpus": dict(corpus or {}),
         "counterfactual_pairs": compare_pairs(rows, protected, plan.top.seed),
         "gate": dataclasses.asdict(gate),
-        "errors": {
-            "n": sum(1 for row in rows if row.error),
-            "of": len(rows),
-            "kinds": dict(Counter(row.error.split(":", 1)[0] for row in rows if row.error)),
-            "commonest": _commonest(rows),
-        },
+        "errors": _errors(rows),
+    }
+
+
+def _budget_use(plan: Plan, rows: Sequence[Row], card: TaskCard | None) -> dict[str, Any]:
+    """What the arm made of its budget and what it was told; `rows` are those without an error."""
+    arch, extractor = plan.parts["arch"].plugin.cls, plan.used.get("extractor")
+    embedder = plan.used.get("embedder") if arch.uses_embedder else None
+    extracting = extractor is not None and extractor.plugin.cls.needs_model
+    return {
+        **room_of_rows(rows),
+        "unbudgeted": arch.unbudgeted,
+        "budget_at": arch.budget_at,
+        "sees_task": arch.sees_task,
+        "knows_schema": arch.knows_schema,
+        "gold_edges": arch.gold_edges and extractor is None,
+        "sees_gold": arch.sees_gold,
+        "query": arch.query,
+        "query_names_fields": arch.query == "task" and names_fields(card),
+        "needs_model": arch.needs_model or extracting,
+        **({"adapted": True, "deterministic": arch.deterministic} if arch.adapted else {}),
+        **({} if embedder is None else {"embedder": embedder.label}),
+        **({} if extractor is None else {"extractor": extractor.label}),
+    }
+
+
+def _errors(rows: Sequence[Row]) -> dict[str, Any]:
+    failed = [row.error for row in rows if row.error]
+    return {
+        "n": len(failed),
+        "of": len(rows),
+        "kinds": dict(Counter(error.split(":", 1)[0] for error in failed)),
+        "commonest": _commonest(rows),
     }
 
 

@@ -47,7 +47,7 @@ from framework.pipeline.histories import events_of
 from framework.pipeline.ingest import Memories, Memory, ingested
 from framework.pipeline.pack import pack
 from framework.pipeline.recall import Found, search
-from framework.pipeline.score import score_axes
+from framework.pipeline.score import Measured, score_axes
 from framework.pipeline.seams import Seams
 from framework.records import ABSTAIN, Answer, Case, Event, Item, MemoryView, Row, Usage
 from framework.retention import event_ranks, kept_trace, retained
@@ -62,6 +62,15 @@ class _Job:
     trial: int
     repeat: int
     turn: Turn | None = None
+
+
+@dataclass(slots=True, kw_only=True)
+class _Said:
+    """What was said of a case so far, and when (`at`, in seconds of the clock)."""
+
+    at: float
+    answer: Answer | None = None
+    clean: Answer | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -231,95 +240,107 @@ class Pipeline:
     async def _measure(
         self, row: Row, job: _Job, ledger: Ledger, answer: bool, k: int | None
     ) -> tuple[Row, Record]:
+        """One case from its memory to its axes, with what stands where the answer fails."""
         case = job.case
         if case.task.decisions and case.gold.decision not in (*case.task.decisions, ABSTAIN):
             raise UserError(f"gold decision {case.gold.decision!r} is none of the task card's")
-        memory = await self._memory(case.history_id, job)
-        if self._asks_to_ingest or not job.repeat:  # else the first repeat's memory is this one
-            ledger.entries.update(memory.usage)
-        if memory.error is not None:
-            raise memory.error
-        turn = job.turn
-        if turn is not None and turn.written:
-            memory = await self._written(case, job, ledger)
-        start = time.perf_counter()
+        memory = await self._remembered(job, ledger)
+        started = time.perf_counter()
         found = await self._find(memory, case, job, ledger, k)
         view = replace(found.view, ranks=event_ranks(found.view))
         recalled = time.perf_counter()
         kept = retained(case.gold, view, partial(self.domain.states, case))
-        response = clean = None
         scored = self.scored(case, view, kept)
-        answered = recalled
-        error = state = ""
-        axes = self.axes
+        said = _Said(at=recalled)
+        failed: Exception | None = None
         try:
-            if answer:
-                reader = turn or self.reader
-                response = await self._read(case, view, ledger, "answer", job.repeat, reader)
-            answered = time.perf_counter()
-            if turn is None:
-                clean = await self._control(case, job, ledger, k) if answer else None
-            elif (figures := turn.close(ledger.usage())) is None:
-                axes = ()
-            else:
-                scored = replace(scored, session=figures)
-            scored = replace(scored, answer=response, clean=clean)
-            if answer and self.views is not None:
-                scored = replace(scored, others=await self._others(scored, job, ledger))
-            with track_usage(ledger, "judge", job.repeat, keep_prompts=True):
-                measured = await score_axes(axes, scored)
+            scored, axes = await self._asked(scored, said, job, ledger, answer, k)
+            measured = await _scored_axes(axes, scored, job, ledger)
         except StopRun:
             raise
-        except Exception as failed:
+        except Exception as error:
             if not answer:
                 raise
-            if isinstance(failed, NotOffered):
-                state = str(failed)
-            else:
-                error = told(failed, self.parts)
+            failed = error
             # What memory kept stands, whatever became of the answer: no answer is asked for it.
             scored = replace(scored, answer=None, clean=None, others={})
-            with track_usage(ledger, "judge", job.repeat, keep_prompts=True):
-                measured = await score_axes(self.axes, scored)
+            measured = await _scored_axes(self.axes, scored, job, ledger)
             measured.outcome.update(success=None, determined=None)
+        state = str(failed) if isinstance(failed, NotOffered) else ""
         row = replace(
             row,
-            model=self.model.described if answer else "",
+            model=self.model.described if answer else "",  # a server may have told it just now
             **measured.outcome,
-            error=error,
             state=state,
+            error=told(failed, self.parts) if failed and not state else "",
             axes=measured.values,
-            decision=response.decision if response else "",
-            reasons=response.reasons if response else (),
+            decision=said.answer.decision if said.answer else "",
+            reasons=said.answer.reasons if said.answer else (),
             view_tokens=view.tokens,
             available_tokens=sum(entry.tokens for entry in view.trace),
             usage=ledger.usage(),
             timing={
                 "ingest_s": memory.seconds,
-                "recall_s": recalled - start,
-                "answer_s": answered - recalled,
-                "control_and_score_s": time.perf_counter() - answered,
+                "recall_s": recalled - started,
+                "answer_s": said.at - recalled,
+                "control_and_score_s": time.perf_counter() - said.at,
             },
         )
         record = {
             "query": self._query(case).text,
-            **({"queries": found.queries} if turn or self.reader.searches else {}),
-            **({"session": turn.record()} if turn else {}),
+            **({"queries": found.queries} if job.turn or self.reader.searches else {}),
+            **({"session": job.turn.record()} if job.turn else {}),
             "view": view.items,
             **kept_trace(view, case.gold),
             "retained": kept,
-            "answer": response,
-            "clean": clean,
+            "answer": said.answer,
+            "clean": said.clean,
             **({"others": _kept(scored.others)} if scored.others else {}),
             "prompts": ledger.prompts,
             "evidence": measured.evidence,
             "verdicts": measured.verdicts,
-            **({"error": error} if error else {}),
+            **({"error": row.error} if row.error else {}),
             **({"state": state} if state else {}),
             "arch_report": dict(memory.arch.report()),
             **({"extraction": memory.extraction} if memory.extraction else {}),
         }
         return row, record
+
+    async def _remembered(self, job: _Job, ledger: Ledger) -> Memory:
+        """The memory that a case is read from, booked once. Raises what its ingest raised."""
+        memory = await self._memory(job.case.history_id, job)
+        if self._asks_to_ingest or not job.repeat:  # else the first repeat's memory is this one
+            ledger.entries.update(memory.usage)
+        if memory.error is not None:
+            raise memory.error
+        if job.turn is not None and job.turn.written:
+            return await self._written(job.case, job, ledger)
+        return memory
+
+    async def _asked(
+        self, scored: Scored, said: _Said, job: _Job, ledger: Ledger, answer: bool, k: int | None
+    ) -> tuple[Scored, Sequence[Axis[Any]]]:
+        """The case with what its reader, its control and its further views say, and its axes.
+
+        None of it is asked for without `answer`. What was said stands in `said` if the rest fails.
+        """
+        axes, turn = self.axes, job.turn
+        if answer:
+            reader = turn or self.reader
+            said.answer = await self._read(
+                scored.case, scored.view, ledger, "answer", job.repeat, reader
+            )
+        said.at = time.perf_counter()
+        if turn is None:
+            said.clean = await self._control(scored.case, job, ledger, k) if answer else None
+        elif (figures := turn.close(ledger.usage())) is None:
+            axes = ()  # they are those of its session, which goes on
+        else:
+            scored = replace(scored, session=figures)
+        scored = replace(scored, answer=said.answer, clean=said.clean)
+        if answer and self.views is not None:
+            scored = replace(scored, others=await self._others(scored, job, ledger))
+        return scored, axes
 
     def scored(self, case: Case, view: MemoryView, kept: Mapping[str, bool]) -> Scored:
         """What axes may look at of a case that nobody has answered yet."""
@@ -464,6 +485,13 @@ class Pipeline:
             extractor=self.extractor,
             traces_sources=self.traces_sources,
         )
+
+
+async def _scored_axes(
+    axes: Sequence[Axis[Any]], scored: Scored, job: _Job, ledger: Ledger
+) -> Measured:
+    with track_usage(ledger, "judge", job.repeat, keep_prompts=True):
+        return await score_axes(axes, scored)
 
 
 def _kept(others: Mapping[str, Scored]) -> dict[str, Record]:
