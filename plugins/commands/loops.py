@@ -31,7 +31,7 @@ def fork(args: argparse.Namespace) -> int:
     from framework.engine.compose import composer
     from framework.engine.domains import one_domain
     from framework.engine.job import run_job
-    from framework.engine.loops import fork as begin
+    from plugins.commands._loops import fork as begin
 
     path = Path(args.run)
     directory = Path(args.out) if args.out else path.with_name(f"{path.name}-at-{args.at}")

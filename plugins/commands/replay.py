@@ -41,9 +41,9 @@ def replay(args: argparse.Namespace) -> int:
     from framework.cli.progress import Progress
     from framework.config import stored_plan, with_operational
     from framework.engine.domains import one_domain
-    from framework.engine.loops import keeps_events, replay_events
     from framework.engine.manifest import changed_since
     from framework.engine.run import check_same, execute
+    from plugins.commands._loops import keeps_events, replay_events
 
     path = Path(args.run)
     before = load_finished(path)

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from framework.contracts.improve import SEAMS
-from framework.engine.loops import replay_events
 from framework.sandbox import available
 from framework.store import verify_run
 from plugins.authors.chaotic import MESSES
+from plugins.commands._loops import replay_events
 from plugins.protocols.improve.loop import Loop
 from plugins.protocols.improve.stack import Rejected, read_candidate
 from tests.plugins.protocols.improve.scripted import Finished, run_script, script_plan

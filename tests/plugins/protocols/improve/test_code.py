@@ -8,9 +8,9 @@ import pytest
 
 from framework.contracts import Query
 from framework.contracts.improve import SEAMS
-from framework.engine.loops import replay_events
 from framework.records import Item
 from framework.sandbox import available
+from plugins.commands._loops import replay_events
 from plugins.protocols.improve.code import assembly_code, check_code, probe, score_code
 from plugins.protocols.improve.stack import Rejected, read_candidate
 from tests.plugins.protocols.improve.scripted import run_script, script_plan

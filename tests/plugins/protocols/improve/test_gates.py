@@ -14,11 +14,11 @@ import pytest
 from framework.contracts import Outcome
 from framework.engine.compose import compose_plan, composer
 from framework.engine.domains import one_domain
-from framework.engine.loops import replay_events
 from framework.engine.run import execute
 from framework.records import Case
 from framework.registry import register
 from framework.store import JOURNAL
+from plugins.commands._loops import replay_events
 from plugins.protocols.improve.evaluator import Evaluator, Task
 from plugins.protocols.improve.gates import Plateau, least_net_flips, measure_noise
 from tests.plugins.protocols.improve.scripted import (

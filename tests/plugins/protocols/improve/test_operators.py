@@ -13,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from framework.contracts import Client, Operator, Outcome
-from framework.engine.loops import replay_events
 from framework.engine.run import execute
 from framework.errors import UserError
 from framework.operations.answering import AnswerRequest
@@ -23,6 +22,7 @@ from framework.rows import measured
 from framework.store import JOURNAL, verify_run
 from framework.store.state import load_state
 from framework.testing.arch_conformance import NoClient, settle
+from plugins.commands._loops import replay_events
 from plugins.protocols.improve.operators import acted, holds, installed, library, reading
 from plugins.protocols.improve.stack import Rejected, read_candidate
 from tests.plugins.protocols.improve.scripted import (

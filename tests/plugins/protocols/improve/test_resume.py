@@ -12,15 +12,15 @@ from typing import Any
 
 import pytest
 
-from framework.engine import loops
 from framework.engine.compose import composer
 from framework.engine.job import Job
-from framework.engine.loops import fork, replay_events
 from framework.engine.run import execute
 from framework.errors import UserError
 from framework.rows import measured
 from framework.store import JOURNAL, Journal, read, verify_run
 from framework.store.state import load_state, read_report
+from plugins.commands import _loops as loops
+from plugins.commands._loops import fork, replay_events
 from tests.plugins.protocols.improve.scripted import (
     Finished,
     cut_off,

@@ -12,10 +12,10 @@ from framework.contracts.improve import SEAMS
 from framework.engine.compose import compose_plan, composer
 from framework.engine.domains import one_domain
 from framework.engine.job import check_job
-from framework.engine.loops import replay_events
 from framework.engine.run import execute
 from framework.errors import UserError
 from framework.registry import plugins
+from plugins.commands._loops import replay_events
 from tests.plugins.protocols.improve.scripted import finished
 
 ROOT = Path(__file__).resolve().parents[4]
@@ -38,8 +38,8 @@ def test_the_loop_contains_no_word_of_any_target() -> None:
     assert len(loop) > 10
     for path in loop:
         assert not pattern.findall(path.read_text()), path.name
-    for name in ("engine/loops.py", "contracts/improve.py"):
-        assert not pattern.findall((ROOT / "framework" / name).read_text()), name
+    for name in ("plugins/commands/_loops.py", "framework/contracts/improve.py"):
+        assert not pattern.findall((ROOT / name).read_text()), name
 
 
 def courses(tmp_path: Path) -> dict[str, list[str]]:
