@@ -39,14 +39,18 @@ def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def read_json(text: str | bytes, made: Callable[[dict[str, Any]], Any] | None = None) -> Any:
     """What JSON holds; `made` is applied to each object.
 
-    Raises ValueError where it is none, an object has a key twice, or it is nested too deeply.
+    Raises ValueError where it is none (as with NaN and Infinity, which Python would take), an
+    object has a key twice, or it is nested too deeply.
     """
+    each = once if made is None else lambda pairs: made(once(pairs))
     try:
-        return json.loads(
-            text, object_pairs_hook=once if made is None else lambda pairs: made(once(pairs))
-        )
+        return json.loads(text, object_pairs_hook=each, parse_constant=_no_number)
     except RecursionError:
         raise ValueError("nested too deeply") from None
+
+
+def _no_number(name: str) -> None:
+    raise ValueError(f"{name} is no number of JSON")
 
 
 class TooMuch(yaml.YAMLError):

@@ -73,8 +73,10 @@ def test_yaml_is_read_as_by_its_library() -> None:
         ('{"a":' * 100_000, "nested too deeply"),
         (b"\xff\xfe\x00", "codec|Expecting"),
         ("{", "Expecting"),
+        ('{"a": NaN}', "NaN is no number of JSON"),
+        ("[-Infinity]", "-Infinity is no number of JSON"),
     ],
-    ids=["twice", "lists", "objects", "no text", "none"],
+    ids=["twice", "lists", "objects", "no text", "none", "no number", "infinite"],
 )
 def test_json_is_refused(text: str | bytes, problem: str) -> None:
     with pytest.raises(ValueError, match=problem):
