@@ -69,12 +69,11 @@ class Board(Command):
             lines, compared = ranked(entries, rules.axis)
         else:
             compared = []
-        left_out = rules.n_cases * len(rules.seeds) - lines[0].cases if lines else 0
         for name, why in refused.items():
             print(f"refused: {name}: {why}", file=sys.stderr)
         target = Path(args.out) if args.out else folder / "board.html"
         try:
-            write_text(target, to_html(page_of(rules, lines, compared, refused, left_out)))
+            write_text(target, to_html(page_of(rules, lines, compared, refused)))
         except OSError as error:
             raise UserError(f"{target} can't be written: {error.strerror}") from None
         print(f"{counted(len(entries), 'arm')} accepted, {counted(len(refused), 'bundle')} refused")

@@ -28,12 +28,8 @@ def page_of(
     lines: Sequence[Ranked],
     compared: Sequence[Mapping[str, Any]],
     refused: Mapping[str, str],
-    left_out: int,
 ) -> Page:
-    """Rules, ranks, what was refused, and what no check can find.
-
-    left_out : cases that are not counted, in a form of wording that some model does not read.
-    """
+    """Rules, ranks, what was refused, and what no check can find."""
     blocks: list[Block] = [Heading("Rules", "rules"), Listing(_rules(rules))]
     if not rules.submitters:
         blocks.append(Note("Anyone may submit under any name: this board names no keys."))
@@ -42,19 +38,22 @@ def page_of(
         Text(
             f"Accuracy is {rules.axis}. An arm's rank is one more than the number of arms that "
             "are better on the same cases (paired permutation test, 5%, Holm's adjustment over all "
-            "pairs). Arms that share a rank may still differ: they could not be told apart."
+            "pairs). Arms that share a rank may still differ: they could not be told apart. Two "
+            "that could not be may have two ranks as well, where a third arm is better than one of "
+            "them; the comparisons say it of each pair."
         ),
         _table(lines) if lines else Text("No bundle holds."),
     ]
-    if left_out:
+    if any(line.unread for line in lines):
         blocks.append(
             Note(
-                f"Left out: {counted(left_out, 'case')}, worded in a form that some rule-based "
-                "model was not made to read."
+                "Not read: worded in a form that the rule-based model of the line was not made to "
+                "read, and so left out there; two arms are compared on the cases that both have."
             )
         )
     if compared:
-        blocks.append(Details(f"All {len(compared)} comparisons", [_pairs(compared)]))
+        pairs = counted(len(compared), "comparison")
+        blocks.append(Details(f"All of {pairs}", [_pairs(compared)]))
     if refused:
         blocks += [
             Heading("Refused", "refused"),
@@ -80,8 +79,8 @@ def _rules(rules: BoardRules) -> list[str]:
 
 
 def _table(lines: Sequence[Ranked]) -> Table:
-    columns = ("submitter", "arm", "model", "rank", "accuracy", "cases", "undefined", "failed",
-               "tokens a case", "seconds a case", "dollars a case", "key")  # fmt: skip
+    columns = ("submitter", "arm", "model", "rank", "accuracy", "cases", "not read", "undefined",
+               "failed", "tokens a case", "seconds a case", "dollars a case", "key")  # fmt: skip
     return Table(
         anchor="board",
         caption="Accuracy, tokens, latency and dollars. Latency (median of recall and answer) and "
@@ -95,6 +94,7 @@ def _table(lines: Sequence[Ranked]) -> Table:
                 Cell(text=str(line.rank), value=line.rank),
                 _number(line.accuracy, ".3f"),
                 _number(line.cases, ",.0f"),
+                _number(line.unread, ",.0f"),
                 _number(line.undefined, ",.0f"),
                 _number(line.failed, ",.0f"),
                 _number(line.tokens, ",.0f"),

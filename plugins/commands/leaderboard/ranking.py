@@ -9,6 +9,7 @@ from statistics import fmean, median
 from typing import Any, Final
 
 from framework.analysis.axes import axis_meta
+from framework.analysis.forms import model_free
 from framework.errors import UserError
 from framework.records import Row, Usage
 from framework.statistics.comparison import comparison_table
@@ -20,12 +21,14 @@ _NONE: Final = Usage()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranked:
-    """One line of a board, over the cases in a form of wording that every arm's model reads.
+    """One line of a board.
 
-    rank : 1 more than the arms that are better after Holm's adjustment, so arms that can't be told
-        apart may share one. accuracy : mean over cases, in [0, 1]; a failed case has the worst
-        value. undefined : cases where the axis is not defined, left out. tokens : in and out by
-        case, for memory, recall and answer; of a history's memory, each of its cases has its part.
+    rank : 1 more than the arms that are better after Holm's adjustment, so two that can't be told
+        apart share one, unless a third is better than one of them. accuracy : mean over cases, in
+        [0, 1]; a failed case has the worst value. unread : cases worded in a form that its model
+        does not read, left out where a model has a hand in the axis. undefined : others where the
+        axis is not defined, left out. tokens : in and out by case, for memory, recall and answer;
+        of a history's memory, each of its cases has its part.
         seconds : median of recall and answer. dollars : by case, at list price. failed : cases.
     """
 
@@ -34,6 +37,7 @@ class Ranked:
     better: tuple[str, ...]
     accuracy: float | None
     cases: int
+    unread: int
     undefined: int
     failed: int
     tokens: float
@@ -49,7 +53,7 @@ def ranked(entries: Sequence[Entry], axis: str) -> tuple[list[Ranked], list[dict
     higher = axis_meta()[axis]["higher_is_better"]
     if higher is None:
         raise UserError(f"axis: {axis} has no better direction, so nothing can be ranked by it")
-    entries = _read_by_all(entries)
+    entries = [_counted(entry, axis, 0.0 if higher else 1.0) for entry in entries]
     names = _names(entries)
     flat = [
         {
@@ -57,7 +61,7 @@ def ranked(entries: Sequence[Entry], axis: str) -> tuple[list[Ranked], list[dict
             "arm": name,
             "budget": "",
             "cluster": f"{seed}:{row.cluster or row.case_id}",
-            "axes": {axis: worst(row, axis, 0.0 if higher else 1.0).axes.get(axis)},
+            "axes": {axis: row.axes.get(axis)},
         }
         for name, entry in zip(names, entries, strict=True)
         for seed, rows in entry.rows.items()
@@ -74,36 +78,27 @@ def ranked(entries: Sequence[Entry], axis: str) -> tuple[list[Ranked], list[dict
             better[pair.arm_b].append(pair.arm_a)
         elif pair.conclusion == "b better":
             better[pair.arm_a].append(pair.arm_b)
-    lines = [
-        _line(name, entry, axis, higher, better[name])
-        for name, entry in zip(names, entries, strict=True)
-    ]
+    lines = [_line(entry, axis, better[name]) for name, entry in zip(names, entries, strict=True)]
     sign = -1 if higher else 1
     lines.sort(key=lambda x: (x.rank, sign * (x.accuracy or 0.0), x.entry.submitter, x.entry.arm))
     plain = [{n: getattr(pair, n) for n in type(pair).__slots__} for pair in compared]
     return lines, plain
 
 
-def _read_by_all(entries: Sequence[Entry]) -> list[Entry]:
-    """The entries without the cases that some arm's model does not read; all where none is left."""
-    left_out = {
-        (seed, row.case_id)
-        for entry in entries
-        for seed, rows in entry.rows.items()
-        for row in rows
-        if not row.form_read
-    }
-    found = [
-        replace(
-            entry,
-            rows={
-                seed: [row for row in rows if (seed, row.case_id) not in left_out]
-                for seed, rows in entry.rows.items()
-            },
-        )
-        for entry in entries
-    ]
-    return found if all(any(entry.rows.values()) for entry in found) else list(entries)
+def _counted(entry: Entry, axis: str, worst_value: float) -> Entry:
+    """The entry with what counts of each row: nothing of a form that its model does not read.
+
+    An axis in which no model has a hand counts of every row, and so does a run without a row read.
+    """
+    rows = [row for of_seed in entry.rows.values() for row in of_seed]
+    whole = axis in model_free(rows) or not any(row.form_read for row in rows)
+
+    def of(row: Row) -> Row:
+        if whole or row.form_read:
+            return worst(replace(row, form_read=True), axis, worst_value)
+        return replace(row, axes={**row.axes, axis: None})
+
+    return replace(entry, rows={seed: [*map(of, found)] for seed, found in entry.rows.items()})
 
 
 def name_of(entry: Entry) -> str:
@@ -119,14 +114,14 @@ def _names(entries: Sequence[Entry]) -> list[str]:
     ]
 
 
-def _line(name: str, entry: Entry, axis: str, higher: bool, better: Sequence[str]) -> Ranked:
+def _line(entry: Entry, axis: str, better: Sequence[str]) -> Ranked:
     rows = [row for of_seed in entry.rows.values() for row in of_seed]
     values: dict[tuple[int, str], list[float | None]] = {}
     for seed, of_seed in entry.rows.items():
         for row in of_seed:
-            value = worst(row, axis, 0.0 if higher else 1.0).axes.get(axis)
-            values.setdefault((seed, row.case_id), []).append(value)
+            values.setdefault((seed, row.case_id), []).append(row.axes.get(axis))
     defined = {case: [v for v in found if v is not None] for case, found in values.items()}
+    unread = {(s, row.case_id) for s, of in entry.rows.items() for row in of if not row.form_read}
     means = [fmean(found) for found in defined.values() if found]
     shared = Counter((seed, _ingest(row)) for seed, of in entry.rows.items() for row in of)
     parts = [shared[seed, _ingest(row)] for seed, of in entry.rows.items() for row in of]
@@ -137,7 +132,8 @@ def _line(name: str, entry: Entry, axis: str, higher: bool, better: Sequence[str
         better=tuple(sorted(better)),
         accuracy=fmean(means) if means else None,
         cases=len(values),
-        undefined=len(values) - len(means),
+        unread=len(unread),
+        undefined=len(values) - len(means) - len(unread),
         failed=len({row.case_id for row in rows if row.error or row.state}),
         tokens=sum(_spent(row, part)[0] for row, part in used) / len(rows),
         seconds=median(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -92,11 +93,42 @@ def test_arms_that_can_not_be_told_apart_share_a_rank() -> None:
     assert ranked([arm("alone", 3)], "eda")[0][0].rank == 1
 
 
+def test_two_that_can_not_be_told_apart_have_two_ranks_where_a_third_is_better_than_one() -> None:
+    lines, compared = ranked([arm("low", 18), arm("high", 30), arm("nearly", 24)], "eda")
+    assert [(line.entry.arm, line.rank) for line in lines] == [
+        ("high", 1), ("nearly", 1), ("low", 2)
+    ]  # fmt: skip
+    found = {frozenset((pair["arm_a"], pair["arm_b"])): pair["conclusion"] for pair in compared}
+    names = {line.entry.arm: name_of(line.entry) for line in lines}
+    assert found[frozenset((names["nearly"], names["low"]))] == "undecided"
+
+
+def test_forms_that_one_model_does_not_read_are_left_out_for_it_alone() -> None:
+    whole, half = arm("whole", 40), arm("half", 10)
+    unread = replace(
+        half, rows={1: tuple(replace(row, form_read=i < 4) for i, row in enumerate(half.rows[1]))}
+    )
+    (alone,), _ = ranked([whole], "eda")
+    second, first = ranked([whole, unread], "eda")[0]  # by name, where all else is equal
+    assert (alone.accuracy, alone.cases, alone.unread) == (1.0, 40, 0)
+    assert replace(first, entry=alone.entry) == alone  # another's entry takes nothing from it
+    assert (second.accuracy, second.cases, second.unread, second.undefined) == (1.0, 40, 36, 0)
+    assert second.rank == 1  # on the four cases that both have, they are the same
+
+
+def test_an_axis_without_a_model_counts_every_case() -> None:
+    rows = tuple(
+        Row(case_id=f"c{i}", arm="a", history_id=f"h{i}", axes={"p_ret": 1.0}, form_read=i < 2)
+        for i in range(10)
+    )
+    entry = Entry(submitter="lab", key="k" * 64, arm="a", model="m", rows={1: rows})
+    (line,), _ = ranked([entry], "p_ret")
+    assert (line.accuracy, line.cases, line.unread, line.undefined) == (1.0, 10, 0, 0)
+
+
 def test_a_failed_case_counts_as_wrong() -> None:
     whole = arm("a", 40)
     (first, *rest) = whole.rows[1]
-    from dataclasses import replace
-
     failed = replace(whole, rows={1: (replace(first, error="broke", axes={}), *rest)})
     (line,), _ = ranked([failed], "eda")
     assert line.accuracy == 39 / 40
