@@ -28,7 +28,8 @@ def explained(error: Exception) -> str:
     if isinstance(error, MissingConfigException) and error.missing_cfg_file:
         group, _, option = error.missing_cfg_file.rpartition("/")
         if group and error.options is not None:
-            made_of = f"a class under @register({group!r}, NAME) or a file {group}/NAME.yaml"
+            file = f"a file {group}/NAME.yaml in a folder that --config-dir names"
+            made_of = f"a class under @register({group!r}, NAME) or {file}"
             known = nearest(option, error.options)
             return f"{group}: no option {option!r}{known}; an option is {made_of}"
     for pattern, said in _KNOWN:

@@ -194,6 +194,12 @@ class CommandSettings(SystemSettings):
             )
         if shutil.which(program) is None:
             raise UserError(f"arch.command: {program!r} is not installed on this machine")
+        for word in self.command[1:]:  # what its program takes for a file there, it will not find
+            if "{" not in word and not Path(word).is_absolute() and Path(word).is_file():
+                raise UserError(
+                    f"arch.command: {word!r} would be looked for in the system's fresh home; write "
+                    f"'{{here}}/{word}' for the file beside you"
+                )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -25,6 +25,7 @@ CAUGHT = {
     "empty_recall": "recalls",
     "lost_writes": "recalls",
     "only_newest": "recalls",
+    "newest_hundred": "many",
     "same_answer": "recalls",
     "digits_lost": "recalls",
     "no_case": "verbatim",

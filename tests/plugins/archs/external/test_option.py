@@ -130,3 +130,13 @@ def test_a_mistake_in_a_mapping_is_one_line_and_nothing_is_written(
     monkeypatch.chdir(runs_dir)
     assert said in started(capsys, runs_dir, **mapping).mistake
     assert not (runs_dir / "runs").exists()
+
+
+def test_a_file_beside_the_caller_is_named_as_such(
+    capsys: pytest.CaptureFixture[str], runs_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(runs_dir)
+    (runs_dir / "memory.sh").write_text("exit 1\n")
+    told = started(capsys, runs_dir, command=["sh", "memory.sh"]).mistake
+    assert "arch.command: 'memory.sh' would be looked for in the system's fresh home" in told
+    assert "write '{here}/memory.sh'" in told

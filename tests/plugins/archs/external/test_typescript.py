@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -13,6 +14,14 @@ from framework.testing.arch_conformance import check_arch
 from plugins.archs.external.canaries import Canaries
 from plugins.archs.external.process import ProcessMemory, ProcessSettings
 from tests.plugins.archs.external.systems import HERE
+from tests.plugins.archs.external.test_guide import PAGE
+
+
+def _recipe() -> str:
+    """The line of the guide that compiles it."""
+    found = re.search(r"`npx (tsc [^`]*memory\.ts)`", " ".join(PAGE.read_text().split()))
+    assert found is not None
+    return found[1]
 
 
 @pytest.mark.typescript
@@ -23,9 +32,10 @@ def test_a_memory_in_typescript_passes_every_canary(tmp_path: Path) -> None:
         if os.environ.get("DECISIONBENCH_REQUIRE_EXTRAS"):
             pytest.fail(said)
         pytest.skip(said)
-    words = ["--outDir", str(tmp_path), "--target", "es2022", "--module", "commonjs", "--strict"]
+    words = re.findall(r"--\w+ \w+", _recipe())
+    assert len(words) == 3
     done = subprocess.run(
-        [compiler, *words, "--lib", "es2022", str(HERE / "memory.ts")],
+        [compiler, *" ".join(words).split(), "--outDir", str(tmp_path), str(HERE / "memory.ts")],
         capture_output=True,
         text=True,
         check=False,

@@ -22,6 +22,7 @@ FAULTS = {
     "empty_recall": "a search finds nothing",
     "lost_writes": "every fifth event is dropped",
     "only_newest": "all but the last ten events are dropped",
+    "newest_hundred": "all but the last hundred events are dropped",
     "same_answer": "every search gives the events written first",
     "digits_lost": "the last digit of every number is dropped",
     "no_case": "texts come back in lower case",
@@ -83,6 +84,8 @@ class Toy:
             self.events[-1]["text"] = ""
         if self.fault == "only_newest":
             del self.events[:-10]
+        if self.fault == "newest_hundred":
+            del self.events[:-100]
         if self.fault == "no_distinction":
             kept: dict[str, dict[str, str]] = {}
             for one in self.events:
