@@ -101,11 +101,16 @@ bench: setup ## measure ratios to peers, their growth, where time goes; write do
 		--record=benchmarks/recorded/performance.json
 
 .PHONY: scale
-scale: setup ## run 1,000 and 10,000 cases (ARGS="CASES ..."), then one history of 10^6 items; write docs/results/performance.md
-	$(PY) -m benchmarks.scale --into=$(PERFORMANCE)#scale $(ARGS)
+scale: setup ## run 10^3 to 10^5 cases, 10^6 short ones, a history of 10^6 items; four hours; ARGS="1000 10000": those alone
+ifdef ARGS
+	$(PY) -m benchmarks.scale $(ARGS)
+else
+	$(PY) -m benchmarks.scale --into=$(PERFORMANCE)#scale 1000 10000 100000
 	$(PY) -m benchmarks.scale --again --into=$(PERFORMANCE)#again
 	$(PY) -m benchmarks.histories --into=$(PERFORMANCE)#histories
 	$(PY) -m benchmarks.histories --kept --into=$(PERFORMANCE)#indexes
+	$(PY) -m benchmarks.scale --set domain.tokens=2000 --in runs/million --into=$(PERFORMANCE)#million 10000 1000000
+endif
 
 .PHONY: papers
 papers: setup ## run every sweep behind the papers' tables and figures, then all recipes; 71 minutes of CPU, resumable

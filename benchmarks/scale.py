@@ -4,7 +4,9 @@
 
 Each size is a fresh process, `decisionbench domain=loan protocol=retrieve arch=bm25 n_cases=CASES`: generated cases,
 one history each, no model. CPU time and peak memory are that process's; disk is all of its run directory. Then
-`decisionbench verify` reads the whole run again. 1,000 and 10,000 cases where none are named.
+`decisionbench verify` reads the whole run again. 1,000 and 10,000 cases where none are named. It ends
+with status 1 where a run takes more than 1.5 GB, from 10,000 cases on more than 10 KB a case on disk,
+or 100,000 cases more than 1.1 times the memory of 10,000.
 --set adds words of the command line, `domain.tokens=2000` for short histories. --in keeps the runs
 in a folder: one that was cut off goes on there, and what its processes took is added up.
 
@@ -49,6 +51,13 @@ UNCOUNTED: Final = -1_000
 """The status of a process that was begun and whose end nobody saw."""
 RUN: Final = ("domain=loan", "protocol=retrieve", "arch=bm25", "tracking=none", "report=false")
 SIZES: Final = (1_000, 10_000)
+MOST_MIB: Final = 1_430
+"""Peak memory of a run of any size: 1.5 GB."""
+MOST_KB: Final = 10.0
+"""On disk a case, from `FROM` cases on: of fewer, what is written once a run counts too much."""
+MOST_GROWTH: Final = 1.1
+"""Peak memory of 100,000 cases to that of `FROM`."""
+FROM: Final = 10_000
 SIZES_AGAIN: Final = (10_000, 100_000)
 _OWN: Final = ("key", "error")
 """What a run writes into each record by itself."""
@@ -275,6 +284,22 @@ def table(sizes: Sequence[Size], words: Sequence[str] = ()) -> str:
     return "\n".join(lines) + "\n"
 
 
+def beyond(sizes: Sequence[Size]) -> list[str]:
+    """In what the sizes are beyond the limits, a line each."""
+    said = []
+    for size in sizes:
+        if size.run.peak > MOST_MIB:
+            said.append(f"{size.cases:,} cases: {size.run.peak:.0f} MiB, {MOST_MIB:,} at most")
+        if size.cases >= FROM and (each := size.disk / size.cases / 1000) > MOST_KB:
+            said.append(f"{size.cases:,} cases: {each:.2f} KB a case, {MOST_KB:g} at most")
+    peaks = {size.cases: size.run.peak for size in sizes}
+    if {FROM, 10 * FROM} <= peaks.keys() and (
+        factor := peaks[10 * FROM] / peaks[FROM]
+    ) > MOST_GROWTH:
+        said.append(f"{10 * FROM:,} cases: {factor:.2f} times the memory of {FROM:,}, 1.1 at most")
+    return said
+
+
 def _in(size: Size) -> str:
     n = size.processes + size.uncounted
     return f", cut off and resumed {counted(n - 1, 'time')}" if n > 1 else ""
@@ -296,7 +321,7 @@ def table_again(found: Sequence[Again]) -> str:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Measure, print the table, and put it into a page."""
+    """Measure, print the table, and put it into a page. 1 where a size is beyond a limit."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.scale")
     parser.add_argument("--into", help="PAGE#TABLE to write")
     parser.add_argument("--again", action="store_true", help="measure what a resume reads")
@@ -305,7 +330,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("cases", nargs="*", type=int, default=[])
     given = parser.parse_args(argv)
     try:
-        text = _measured(given)
+        text, said = _measured(given)
     except UserError as error:
         parser.error(str(error))
     except RuntimeError as error:
@@ -314,18 +339,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     print(text)
     if given.into:
         put_between_markers(given.into, text)
-    return 0
+    for line in said:
+        print(f"beyond a limit: {line}", file=sys.stderr)
+    return 1 if said else 0
 
 
-def _measured(given: argparse.Namespace) -> str:
-    """The table that is asked for."""
+def _measured(given: argparse.Namespace) -> tuple[str, list[str]]:
+    """The table that is asked for, and what is beyond a limit."""
     if given.again:
-        return table_again([measure_again(n) for n in given.cases or SIZES_AGAIN])
+        return table_again([measure_again(n) for n in given.cases or SIZES_AGAIN]), []
     found = []
     for cases in given.cases or SIZES:
         found.append(measure(cases, given.set, given.folder))
         print(f"{cases:,} cases: {found[-1].run.cpu:.0f} s of CPU", file=sys.stderr, flush=True)
-    return table(found, given.set)
+    return table(found, given.set), beyond(found)
 
 
 if __name__ == "__main__":

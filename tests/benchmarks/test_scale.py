@@ -16,6 +16,7 @@ from benchmarks.scale import (
     Kept,
     Size,
     Took,
+    beyond,
     grown,
     main,
     measure,
@@ -41,6 +42,29 @@ def test_the_table_has_a_line_for_each_size() -> None:
     assert table([size]).splitlines()[-1] == (
         "| 3,000 | 1.5 | 30.0 | 250 | 3.00 | 2 | 90.0 | 250 |"
     )
+
+
+@pytest.mark.parametrize(
+    ("sizes", "said"),
+    [
+        ([(1_000, 216, 18.3), (10_000, 249, 6.1), (100_000, 272, 3.4)], []),
+        ([(10_000, 249, 6.1), (100_000, 275, 3.4)], ["100,000 cases: 1.10 times the memory of"]),
+        ([(100_000, 1_500, 3.4)], ["100,000 cases: 1500 MiB, 1,430 at most"]),
+        ([(10_000, 249, 10.2)], ["10,000 cases: 10.20 KB a case, 10 at most"]),
+        ([(1_000, 249, 10.2)], []),
+    ],
+)
+def test_a_size_beyond_a_limit_is_told(
+    sizes: list[tuple[int, float, float]], said: list[str]
+) -> None:
+    took = [
+        Size(cases=n, run=Took(cpu=1, peak=peak), verify=Took(cpu=1, peak=1),
+             disk=int(1000 * kb * n), segments=0)
+        for n, peak, kb in sizes
+    ]  # fmt: skip
+    found = beyond(took)
+    assert len(found) == len(said)
+    assert all(map(str.startswith, found, said))
 
 
 def test_what_the_caller_holds_is_not_counted_as_the_memory_of_what_it_starts(
