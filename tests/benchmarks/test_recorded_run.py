@@ -90,7 +90,8 @@ def test_the_first_screen_says_which_model_and_shows_the_intervention(
     page = (place / "runs" / "lm" / "report.md").read_text(encoding="utf-8")
     first, _, rest = page.partition("## Results")
     assert f"A language model took part ({MODEL}" in first
-    assert "Under protocol=intervene: kappa_inserted 0.25 (none) to 0.75 (typed_graph)" in first
+    assert "Under protocol=intervene: kappa_inserted 0.25 (" in first
+    assert ") for none, 0.75 (" in first
     assert "leak_removed" in first
     table = rest.partition("\n\n**")[0]
     assert "| kappa | kappa_inserted | leak_removed |" in table

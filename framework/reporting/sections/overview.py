@@ -24,7 +24,7 @@ from framework.reporting.blocks import (
 )
 from framework.reporting.cells import UNDEFINED, count, entry_cell
 from framework.reporting.format import DAGGER, DOUBLE, declared_inputs, mark_of, nowhere, warned
-from framework.reporting.sections.verdict import verdict
+from framework.reporting.sections.verdict import in_brackets, named, verdict
 from framework.reporting.tables import Column, Show, each, table, titled
 from framework.text.counting import counted
 
@@ -55,20 +55,21 @@ def beginning(evidence: Evidence) -> Iterator[Block]:
 
 
 def _by_protocol(evidence: Evidence) -> Iterator[Block]:
-    """Between which arms the columns lie that a protocol puts beside the domain's headline."""
+    """The least and the most of the columns that a protocol puts beside the domain's headline."""
     for group in evidence.groups:
         name = str(group.run["protocol"]).partition(" ")[0].partition("(")[0]
         found = []
         for axis in find("protocol", name).cls.headline if name in names("protocol") else ():
-            means = sorted(
-                (entry["mean"], mark_of(entry), job.arm)
-                for job in group.jobs
-                if (entry := job.summary["axes"].get(axis)) and entry["mean"] is not None
-            )
-            ends = dict.fromkeys(means[:1] + means[-1:])
-            if means:
-                said = (f"{mean:.2f}{mark} ({arm})" for mean, mark, arm in ends)
-                found.append(f"{axis} {' to '.join(said)}")
+            of: dict[tuple[float, str, str], list[str]] = {}
+            for job in group.jobs:
+                entry = job.summary["axes"].get(axis)
+                if entry and entry["mean"] is not None:
+                    limits = in_brackets(entry["ci_low"], entry["ci_high"])
+                    of.setdefault((entry["mean"], mark_of(entry), limits), []).append(job.arm)
+            ends = dict.fromkeys([min(of), max(of)] if of else [])
+            said = [f"{end[0]:.2f}{end[1]}{end[2]} for {named(of[end])}" for end in ends]
+            if said:
+                found.append(f"{axis} {', '.join(said)}")
         if found:
             yield Text(f"Under protocol={name}: {'; '.join(found)}.")
 

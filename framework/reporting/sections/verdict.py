@@ -65,7 +65,7 @@ def _suspected(groups: Sequence[Group]) -> str:
     found = [one for group in groups for one in suspects(group)]
     if not found:
         return ""
-    told = _named([f"{job.arm} at {job.budget} ({why})" for job, why in found])
+    told = named([f"{job.arm} at {job.budget} ({why})" for job, why in found])
     return (
         f"Suspected adapter fault, as with no memory or worse: {told}; run `decisionbench probe "
         f"{found[0][0].arm}` before any of its numbers is believed."
@@ -100,14 +100,31 @@ def _axis(group: Group, axis: str, found: Sequence[Leader]) -> str:
         told = f"at {_budget(group, leader.budget)} {_lead(group, leader)}"
         if leader.kind == "rule-based" and leader.budget in free:
             told += f", and of arms without {DAGGER} {_lead(group, free[leader.budget])}"
+        if right := _as_constant(group, axis, leader):
+            told += f", {right}"
         said.append(told)
     between = len(found) - _MOST_BUDGETS
     said += [f"{_more(between, 'budget')} in the table"] if between > 0 else []
-    right = axis == group.jobs[0].summary.get("success_axis")
+    right = "right answers" if axis == group.jobs[0].summary.get("success_axis") else ""
     flags = (job.summary["axes"].get(axis, {}).get("judge_error") for job in group.jobs)
-    of = ", ".join(filter(None, ("right answers" if right else "", next(filter(None, flags), ""))))
+    of = ", ".join(filter(None, (right, next(filter(None, flags), ""))))
     named = f"{axis} ({of})" if of else axis
     return f"{named if alone else f'{best} {named}'}: {'; '.join(said)}"
+
+
+def _as_constant(group: Group, axis: str, leader: Leader) -> str:
+    """That the leader is not above one answer given to every case; empty where it is, or none is.
+
+    Said where it was measured on the cases that the constant is of: those of the job.
+    """
+    job = group.job(leader.arms[0], leader.budget)
+    if job is None or axis != job.summary.get("success_axis"):
+        return ""
+    shares = job.summary.get("constants") or {}
+    best = max(shares, key=lambda name: float(shares[name]), default="")
+    if not best or not higher_is_better(axis) or leader.mean > shares[best]:
+        return ""
+    return f"not above {best} for every case ({shares[best]:.2f})"
 
 
 def _more(n: int, word: str) -> str:
@@ -128,12 +145,12 @@ def _budget(group: Group, budget: str) -> str:
 
 def _lead(group: Group, leader: Leader) -> str:
     mark = DAGGER if leader.kind == "rule-based" else ""
-    mean = f"{leader.mean:.2f}{mark}{_limits(leader.low, leader.high)}"
+    mean = f"{leader.mean:.2f}{mark}{in_brackets(leader.low, leader.high)}"
     jobs = filter(None, (group.job(arm, leader.budget) for arm in leader.arms))
     if failed := sum(job.summary["errors"]["n"] for job in jobs):
         mean += f" without {counted(failed, 'row')} that failed"
     if len(leader.arms) > 1:
-        return f"{_named(leader.arms)} alike, {mean}"
+        return f"{named(leader.arms)} alike, {mean}"
     said = f"{leader.arms[0]}, {mean}"
     told = _against(group, leader)
     return f"{said}, {told}" if told else said
@@ -155,28 +172,29 @@ def _against(group: Group, leader: Leader) -> str:
         why = "undecided once adjusted for all comparisons" if alone else "undecided"
         return f"not shown to be better than {found.other}: {_delta(found)}, {why}"
     if not shown:
-        return f"not told apart from {_named([found.other for found in undecided])}"
+        return f"not told apart from {named([found.other for found in undecided])}"
     closest = shown[0]
     if len(shown) == leader.n_others:
         others = f"all {leader.n_others} others"
         return f"better than {others}, than {closest.other} by {_delta(closest)}"
-    apart = f", not told apart from {_named([f.other for f in undecided])}" if undecided else ""
+    apart = f", not told apart from {named([f.other for f in undecided])}" if undecided else ""
     better = f"better than {len(shown)} of {leader.n_others} others"
     return f"{better}, than {closest.other} by {_delta(closest)}{apart}"
 
 
 def _delta(found: Difference) -> str:
-    return f"{found.delta:+.2f}{_limits(found.low, found.high, '+')}"
+    return f"{found.delta:+.2f}{in_brackets(found.low, found.high, '+')}"
 
 
-def _limits(low: float | None, high: float | None, sign: str = "") -> str:
+def in_brackets(low: float | None, high: float | None, sign: str = "") -> str:
+    """` (.24–.76)`, with a sign ` (-.10 to +.31)`; empty where there are no limits."""
     if low is None or high is None:
         return ""
     joint = " to " if sign else "–"
     return f" ({joint.join(short_limits(low, high, sign))})"
 
 
-def _named(names: Sequence[str]) -> str:
+def named(names: Sequence[str]) -> str:
     """`a, b and c`, `a, b and 5 more`."""
     shown, left = list(names[:_MOST_NAMES]), len(names) - _MOST_NAMES
     if left > 0:
@@ -239,12 +257,14 @@ def _models(evidence: Evidence) -> str:
             run.get("answered_by") or run["model"] for run in runs if run["model_kind"] == "llm"
         )
     )
+    if not kinds and llms:
+        return f"{named(llms)} answered nothing: every figure is model-free."
     if not kinds:
         return "No model took part: every figure is model-free."
     if "measured with an LLM" in kinds and llms:
         rules = "rule-based" in kinds
         judged = f"; what is marked {DAGGER} went through a rule-based part" if rules else ""
-        return f"A language model took part ({_named(llms)}){judged}."
+        return f"A language model took part ({named(llms)}){judged}."
     return f"No language model took part: what is marked {DAGGER} went through rules."
 
 

@@ -200,6 +200,23 @@ def test_whether_a_language_model_took_part() -> None:
     asked, rows = job("x", axes, model_kind="llm", model="m-1")
     asked["axes"]["eda"]["kind"] = "measured with an LLM"
     assert "A language model took part (m-1)." in said(combine((asked, rows)))
+    silent, rows = job("x", {"p_ret": HALF}, model_kind="llm", model="m-1")
+    assert "m-1 answered nothing: every figure is model-free." in said(combine((silent, rows)))
+
+
+@pytest.mark.parametrize(
+    ("share", "told"), [(0.5, True), (0.75, True), (0.25, False), (None, False)]
+)
+def test_a_leader_that_is_not_above_one_answer_to_all_is_told_with_it(
+    share: float | None, told: bool
+) -> None:
+    arms = [job("x", {"eda": HALF}), job("y", {"eda": NONE})]
+    for summary, _ in arms:
+        summary["success_axis"] = "eda"
+        summary["constants"] = {} if share is None else {"DENY": share, "APPROVE": 0.1}
+    text = said(combine(*arms, baseline="y"))
+    assert ("not above" in text) == told
+    assert not told or f", not above DENY for every case ({share:.2f})" in text
 
 
 def test_one_run_says_that_it_compares_nothing() -> None:

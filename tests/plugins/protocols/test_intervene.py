@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -157,6 +158,19 @@ def test_the_two_views_differ_in_the_gold_alone(
         assert held[INSERTED]["p2"], "gold that is not required is no other text"
         assert held[REMOVED]["p2"]
     assert held[REMOVED]["p2"] == before["p2"]
+    required_text = re.compile("|".join(map(re.escape, GOLD[:2])))
+    for own, other in zip(view.items, removed.items, strict=False):
+        kept = "(?s:.+)".join(map(re.escape, required_text.split(own.text)))
+        assert re.fullmatch(kept, other.text), (
+            "other text stands where gold stood, and nowhere else"
+        )
+    left = iter(words_of(view))
+    kept_words = [
+        w for item in inserted.items if "put-in" not in item.id for w in item.text.split()
+    ]
+    assert all(word in left for word in kept_words), (
+        "what is not put in is the view's, in its order"
+    )
     assert tried(case, view, events, place) == pair
 
 
@@ -259,7 +273,7 @@ def test_a_run_holds_what_each_view_was_answered_with(
     framework(capsys, "report", str(done.directory))
     page = (done.directory / "report.md").read_text(encoding="utf-8")
     mean = read_summary(done.directory)["axes"]["kappa_inserted"]["mean"]
-    assert f"Under protocol=intervene: kappa_inserted {mean:.2f}† (" in page
+    assert f"Under protocol=intervene: kappa_inserted {mean:.2f}†" in page
 
 
 @pytest.mark.slow
