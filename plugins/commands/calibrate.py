@@ -38,7 +38,11 @@ class Calibrate(Command):
     def arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("judge", metavar="JUDGE", help="or `recorded`: the verdicts in the set")
         parser.add_argument(
-            "overrides", nargs="*", metavar="KEY=VALUE", help="judge.KEY, calibration.KEY"
+            "overrides",
+            nargs="*",
+            default=[],
+            metavar="KEY=VALUE",
+            help="judge.KEY, calibration.KEY",
         )
         parser.add_argument(
             "--set", required=True, metavar="NAME", help="`list calibration` shows them"

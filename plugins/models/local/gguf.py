@@ -74,8 +74,12 @@ def weights_of(path: Path) -> Weights:
             kind = head.get("general.architecture", "")
             quantisation = _QUANTISATIONS.get(head.get("general.file_type", -1), "unknown")
             context = int(head.get(f"{kind}.context_length", 0))
+    except FileNotFoundError:
+        raise UserError(f"model.path: {path}: there is no such file") from None
+    except struct.error:  # it ends before its head does
+        raise UserError(f"model.path: {path}: not a whole GGUF file") from None
     except (
-        OSError, ValueError, struct.error, KeyError, TypeError, OverflowError, RecursionError
+        OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError
     ) as error:  # fmt: skip
         raise UserError(f"model.path: {path}: no model that can be read: {error}") from None
     return Weights(

@@ -376,8 +376,24 @@ def test_settings_that_mean_nothing_here_are_refused() -> None:
     for key, value in {"concurrency": 0, "base_url": "http://x", "temperature": None}.items():
         with pytest.raises(UserError, match=rf"model=local: {key}: .*"):
             settings_of(plugin, {key: value})
-    with pytest.raises(UserError, match=r"model\.path: .*no model that can be read"):
-        _ = settings_of(plugin, {"path": "nowhere.gguf"}).weights
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (None, "there is no such file"),
+        (b"GGUF", "not a whole GGUF file"),
+        (b"none" * 10, "no model that can be read: not a GGUF file of version 2 or 3"),
+    ],
+)
+def test_a_file_that_is_no_model_is_told_in_one_line(
+    content: bytes | None, said: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "some.gguf"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(UserError, match=rf"model\.path: .*some\.gguf: {said}$"):
+        _ = settings_of(find("model", "local"), {"path": str(path)}).weights
 
 
 def test_the_head_of_a_file_names_its_model(tmp_path: Path) -> None:

@@ -54,6 +54,7 @@ def test_the_published_loops_pin_the_paper_s_models(monkeypatch: pytest.MonkeyPa
     with composer():
         plans = [compose_plan(job) for job in grid(overrides, compose_raw(overrides))]
     assert [plan.top.seed for plan in plans] == [7, 11, 23, 5, 101]
+    assert {plan.parts["domain"].plugin.name for plan in plans} == {"longmemeval"}
     parts = {group: part.settings for group, part in plans[0].parts.items()}
     assert parts["gate"].threshold == 0.0
     assert parts["embedder"].name == "text-embedding-3-small"
