@@ -150,6 +150,15 @@ def test_the_numbers_of_a_table_are_those_of_the_text(
     assert not wanted - found
 
 
+@pytest.mark.parametrize("table", printed("regimes").values(), ids=lambda table: table.name)
+def test_the_numbers_of_regimes_are_in_its_text(table: Printed, texts: dict[str, str]) -> None:
+    said = texts["regimes"].replace("minus ", "-").replace("\\%", "%")
+    found = {_value(text) for text in _NUMBER.findall(said)}
+    rows = table.values.values() if isinstance(table.values, dict) else table.values
+    kept = {_value(text) for row in rows for cell in row for text in _NUMBER.findall(cell)}
+    assert {value for value in kept if not 0 < value < 1e-4} <= found  # those as powers of ten
+
+
 _FIGURES: Final = re.compile(r"[-+$\d.,%/\[\]–\s]+|(?:\w+=\d[\d.]*(?:, )?)+")
 """A cell of figures alone, or of parameters and their values."""
 

@@ -19,6 +19,7 @@ ARMS: Final = {
     "Brief": "brief_graph_3hop",
     "hybrid": "hybrid_rrf",
     "random": "random_context",
+    "rerank": "rerank_ce",
 }
 """The paper's names of arms that are called otherwise here; the others have one name."""
 _EMBEDDER: Final = re.compile(r"\(embedder=[^,()]+\)$")
