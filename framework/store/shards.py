@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -24,7 +25,7 @@ from framework.store.journal import Clock, utc_now
 from framework.store.seal import ENDS, JOURNAL, RECORD, verify_run
 from framework.store.segments import CONTINUED
 from framework.store.state import data_differ, first_event, load_finished, protocol_events
-from framework.text.canonical import digest
+from framework.text.canonical import canonical_bytes, digest
 from framework.text.reading import read_json
 
 SHARDS: Final = "shards"
@@ -33,12 +34,19 @@ SHARDS: Final = "shards"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Held:
-    """A row of a journal, where its record stands in all answers, and the digest of both."""
+    """A row of a journal, where its record stands in all answers, and the digest of both.
 
-    row: Row
+    packed : the row as compressed JSON; a merge holds those of all shards.
+    """
+
+    packed: bytes
     start: int
     end: int
     digest: str
+
+    @property
+    def row(self) -> Row:
+        return from_plain(read_json(zlib.decompress(self.packed)))
 
 
 def merge(
@@ -66,7 +74,7 @@ def merge(
             raise UserError(f"{shard} was begun on other data than the whole: {differ}")
         for key, held in _rows(shard, first=False).items():
             if key in rows:
-                raise UserError(f"{shard} has a row of {rows[key][1]} too: case {held.row.case_id}")
+                raise UserError(f"{shard} has a row of {rows[key][1]} too: case {key[0]}")
             rows[key] = place(held.row), shard, held
         told.append({"name": shard.name, "identity": state.started["identity"],
                      "head": state.finished["hash"], "rows": len(state.rows)})  # fmt: skip
@@ -127,10 +135,12 @@ def _rows(path: Path, *, first: bool) -> dict[tuple[Any, ...], _Held]:
         if event.type != "case.finished":
             continue
         end = before + event.payload[ENDS]
-        row = from_plain(event.payload["row"])
-        if not (first and row.key in found):
-            said = digest([event.payload["row"], event.payload[RECORD]])
-            found[row.key] = _Held(row=row, start=start, end=end, digest=said)
+        row = event.payload["row"]
+        key = from_plain(row).key
+        if not (first and key in found):
+            said = digest([row, event.payload[RECORD]])
+            packed = zlib.compress(canonical_bytes(row), 1)
+            found[key] = _Held(packed=packed, start=start, end=end, digest=said)
         start = end
     return found
 
