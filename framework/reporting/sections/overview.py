@@ -109,10 +109,16 @@ def notes(evidence: Evidence) -> Iterator[Block]:
         )
     for warning in warned(job.summary for job in evidence.jobs):
         yield Note(f"Warning: {warning}.")
+    others = [job.arm for job in evidence.jobs if job.summary["budget_use"].get("adapted")]
+    if others:
+        yield Note(
+            f"Systems of others: {named(list(dict.fromkeys(others)))}. A run takes their mappings "
+            "as they are; `decisionbench probe NAME` tests one with known facts."
+        )
     unfinished = evidence.sweep.get("unfinished", [])
     if unfinished:
-        named = ", ".join(unfinished)
-        yield Note(f"Not finished: {counted(len(unfinished), 'job of the sweep')}: {named}.")
+        jobs = ", ".join(unfinished)
+        yield Note(f"Not finished: {counted(len(unfinished), 'job of the sweep')}: {jobs}.")
     stated: dict[str, list[str]] = {}
     for job in evidence.jobs:
         states = job.summary.get("states", {})

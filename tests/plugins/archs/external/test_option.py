@@ -81,7 +81,9 @@ def test_what_a_mapping_declares_is_on_the_page(
         use = read_run(done.directory).summary["budget_use"]
         assert (use["adapted"], use["deterministic"]) == (True, declared)
         assert framework(capsys, "report", str(done.directory)).status == 0
-        assert "said to be deterministic" in (done.directory / "report.md").read_text()
+        page = (done.directory / "report.md").read_text()
+        assert "said to be deterministic" in page
+        assert "Systems of others: mine. A run takes their mappings as they are" in page
 
 
 def test_a_key_that_a_system_prints_is_in_no_file_of_the_run(
