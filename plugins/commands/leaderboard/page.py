@@ -36,11 +36,11 @@ def page_of(
     blocks += [
         Heading("Ranks", "ranks"),
         Text(
-            f"Accuracy is {rules.axis}. An arm's rank is one more than the number of arms that "
-            "are better on the same cases (paired permutation test, 5%, Holm's adjustment over all "
-            "pairs). Arms that share a rank may still differ: they could not be told apart. Two "
-            "that could not be may have two ranks as well, where a third arm is better than one of "
-            "them; the comparisons say it of each pair."
+            f"Accuracy is {rules.axis}. An arm's ranks are those that the comparisons leave open: "
+            "from one more than the arms that are better on the same cases (paired permutation "
+            "test, 5%, Holm's adjustment over all pairs) to the number of all arms less those that "
+            "are worse. Two arms with a rank in common could not be told apart, or only through "
+            "others; the comparisons say it of each pair."
         ),
         _table(lines) if lines else Text("No bundle holds."),
     ]
@@ -79,7 +79,7 @@ def _rules(rules: BoardRules) -> list[str]:
 
 
 def _table(lines: Sequence[Ranked]) -> Table:
-    columns = ("submitter", "arm", "model", "rank", "accuracy", "cases", "not read", "undefined",
+    columns = ("submitter", "arm", "model", "ranks", "accuracy", "cases", "not read", "undefined",
                "failed", "tokens a case", "seconds a case", "dollars a case", "key")  # fmt: skip
     return Table(
         anchor="board",
@@ -91,7 +91,7 @@ def _table(lines: Sequence[Ranked]) -> Table:
                 line.entry.submitter,
                 line.entry.arm,
                 line.entry.model,
-                Cell(text=str(line.rank), value=line.rank),
+                Cell(text=_ranks(line), value=line.rank),
                 _number(line.accuracy, ".3f"),
                 _number(line.cases, ",.0f"),
                 _number(line.unread, ",.0f"),
@@ -105,6 +105,10 @@ def _table(lines: Sequence[Ranked]) -> Table:
             for line in lines
         ],
     )
+
+
+def _ranks(line: Ranked) -> str:
+    return str(line.rank) if line.rank == line.last else f"{line.rank} to {line.last}"
 
 
 def _pairs(compared: Sequence[Mapping[str, Any]]) -> Table:

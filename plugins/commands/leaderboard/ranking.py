@@ -23,8 +23,9 @@ _NONE: Final = Usage()
 class Ranked:
     """One line of a board.
 
-    rank : 1 more than the arms that are better after Holm's adjustment, so two that can't be told
-        apart share one, unless a third is better than one of them. accuracy : mean over cases, in
+    rank, last : the ranks that the comparisons leave open: 1 more than the arms that are better
+        after Holm's adjustment, to all arms less those that are worse. Those of two arms that
+        can't be told apart have at least one in common. accuracy : mean over cases, in
         [0, 1]; a failed case has the worst value. unread : cases worded in a form that its model
         does not read, left out where a model has a hand in the axis. undefined : others where the
         axis is not defined, left out. tokens : in and out by case, for memory, recall and answer;
@@ -34,6 +35,7 @@ class Ranked:
 
     entry: Entry
     rank: int
+    last: int
     better: tuple[str, ...]
     accuracy: float | None
     cases: int
@@ -78,9 +80,15 @@ def ranked(entries: Sequence[Entry], axis: str) -> tuple[list[Ranked], list[dict
             better[pair.arm_b].append(pair.arm_a)
         elif pair.conclusion == "b better":
             better[pair.arm_a].append(pair.arm_b)
-    lines = [_line(entry, axis, better[name]) for name, entry in zip(names, entries, strict=True)]
+    worse = Counter(name for of in better.values() for name in of)
+    lines = [
+        _line(entry, axis, better[name], len(names) - worse[name])
+        for name, entry in zip(names, entries, strict=True)
+    ]
     sign = -1 if higher else 1
-    lines.sort(key=lambda x: (x.rank, sign * (x.accuracy or 0.0), x.entry.submitter, x.entry.arm))
+    lines.sort(
+        key=lambda x: (x.rank, x.last, sign * (x.accuracy or 0.0), x.entry.submitter, x.entry.arm)
+    )
     plain = [{n: getattr(pair, n) for n in type(pair).__slots__} for pair in compared]
     return lines, plain
 
@@ -114,7 +122,7 @@ def _names(entries: Sequence[Entry]) -> list[str]:
     ]
 
 
-def _line(entry: Entry, axis: str, better: Sequence[str]) -> Ranked:
+def _line(entry: Entry, axis: str, better: Sequence[str], last: int) -> Ranked:
     rows = [row for of_seed in entry.rows.values() for row in of_seed]
     values: dict[tuple[int, str], list[float | None]] = {}
     for seed, of_seed in entry.rows.items():
@@ -129,6 +137,7 @@ def _line(entry: Entry, axis: str, better: Sequence[str]) -> Ranked:
     return Ranked(
         entry=entry,
         rank=1 + len(better),
+        last=last,
         better=tuple(sorted(better)),
         accuracy=fmean(means) if means else None,
         cases=len(values),

@@ -83,8 +83,8 @@ def arm(name: str, right: int, tokens: int = 100) -> Entry:
 
 def test_arms_that_can_not_be_told_apart_share_a_rank() -> None:
     lines, compared = ranked([arm("low", 2), arm("high", 30), arm("nearly", 29)], "eda")
-    assert [(line.entry.arm, line.rank) for line in lines] == [
-        ("high", 1), ("nearly", 1), ("low", 3)
+    assert [(line.entry.arm, line.rank, line.last) for line in lines] == [
+        ("high", 1, 2), ("nearly", 1, 2), ("low", 3, 3)
     ]  # fmt: skip
     assert len(compared) == 3
     assert lines[2].better == tuple(sorted(map(name_of, (lines[0].entry, lines[1].entry))))
@@ -93,10 +93,10 @@ def test_arms_that_can_not_be_told_apart_share_a_rank() -> None:
     assert ranked([arm("alone", 3)], "eda")[0][0].rank == 1
 
 
-def test_two_that_can_not_be_told_apart_have_two_ranks_where_a_third_is_better_than_one() -> None:
+def test_two_that_can_not_be_told_apart_have_a_rank_in_common_whatever_a_third_is() -> None:
     lines, compared = ranked([arm("low", 18), arm("high", 30), arm("nearly", 24)], "eda")
-    assert [(line.entry.arm, line.rank) for line in lines] == [
-        ("high", 1), ("nearly", 1), ("low", 2)
+    assert [(line.entry.arm, line.rank, line.last) for line in lines] == [
+        ("high", 1, 2), ("nearly", 1, 3), ("low", 2, 3)
     ]  # fmt: skip
     found = {frozenset((pair["arm_a"], pair["arm_b"])): pair["conclusion"] for pair in compared}
     names = {line.entry.arm: name_of(line.entry) for line in lines}
@@ -111,9 +111,14 @@ def test_forms_that_one_model_does_not_read_are_left_out_for_it_alone() -> None:
     (alone,), _ = ranked([whole], "eda")
     second, first = ranked([whole, unread], "eda")[0]  # by name, where all else is equal
     assert (alone.accuracy, alone.cases, alone.unread) == (1.0, 40, 0)
-    assert replace(first, entry=alone.entry) == alone  # another's entry takes nothing from it
+    assert (
+        replace(first, entry=alone.entry, last=1) == alone
+    )  # another's entry takes nothing from it
     assert (second.accuracy, second.cases, second.unread, second.undefined) == (1.0, 40, 36, 0)
-    assert second.rank == 1  # on the four cases that both have, they are the same
+    assert (second.rank, second.last) == (
+        1,
+        2,
+    )  # on the four cases that both have, they are the same
 
 
 def test_an_axis_without_a_model_counts_every_case() -> None:
