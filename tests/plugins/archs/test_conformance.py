@@ -29,7 +29,7 @@ VARIANTS = {
     "rolling_summary": [{"window_share": 0.0}, {"window_share": 0.9}],
     "paged": [{"page_events": 1, "queue_share": 0.5}],
     "consolidate": [{"similar": 1}],
-    "linked_notes": [{"neighbours": 1}, {"expanded": 0}],
+    "linked_notes": [{"neighbours": 1}, {"expanded": 0}, {"calls": "three"}],
     "random_context": [{"trials": 2}],
     "last_mention": [{"order": "newest"}],
     "typed_routing": [{"store": "full", "summary_share": 0.1, "chunk_events": 4}],

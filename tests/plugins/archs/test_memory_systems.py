@@ -364,6 +364,44 @@ def test_a_revised_context_changes_what_a_note_is_found_by() -> None:
     assert [item.text for item in recall(arch, "zebra")] == ["one two", "three four"]
 
 
+def test_in_three_calls_each_step_is_told_what_the_one_before_wrote() -> None:
+    def answer(request: TakeNoteRequest) -> TakeNoteResponse:
+        made = f"of {request.document.split()[0]}"
+        ledgers = tuple(n for n, note in enumerate(request.notes, 1) if "ledger" in note.text)
+        revised = tuple(Revision(number=n, context="zebra") for n in ledgers)
+        alone = len(request.notes) == len(ledgers)
+        return TakeNoteResponse(
+            keywords=("key",), context=made, links=ledgers, revised=revised if alone else ()
+        )
+
+    client = Scripted(answer)
+    events = [event("w", "water one"), event("l", "ledger two"), event("c", "crane three")]
+    arch = opened(LinkedNotes, events, LinkedNotesSettings(calls="three"), client=client)
+    assert [(r.document.replace("\n", "|"), len(r.notes)) for r in client.requests] == [
+        ("water one", 0),
+        ("ledger two", 0),
+        ("ledger two|key|of ledger", 1),
+        ("crane three", 0),
+        ("crane three|key|of crane", 2),
+        ("crane three|key|of crane", 1),  # the notes that it was linked to, alone
+    ]
+    assert arch.report() == {"links": 1, "revised": 1, "unreadable": 0}
+    assert ids(recall(arch, "zebra"))[:2] == ["l", "c"]
+
+
+def test_where_every_near_note_is_linked_the_same_is_not_asked_twice() -> None:
+    def answer(request: TakeNoteRequest) -> TakeNoteResponse:
+        numbers = tuple(range(1, len(request.notes) + 1))
+        revised = tuple(Revision(number=n, context="zebra") for n in numbers)
+        return TakeNoteResponse(keywords=(), context="", links=numbers, revised=revised)
+
+    client = Scripted(answer)
+    events = [event("a", "one two"), event("b", "three four")]
+    arch = opened(LinkedNotes, events, LinkedNotesSettings(calls="three"), client=client)
+    assert [len(request.notes) for request in client.requests] == [0, 0, 1]
+    assert arch.report() == {"links": 1, "revised": 1, "unreadable": 0}
+
+
 def test_an_unreadable_note_is_a_bare_one() -> None:
     arch = opened(
         LinkedNotes, [event("a", "one")], client=Scripted(lambda r: ValueError("no JSON"))
