@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from json import JSONDecodeError
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
@@ -19,7 +20,6 @@ from plugins.domains.data_file import (
     Faults,
     asked_for,
     check_sha256,
-    is_json,
     kind_of,
     loads,
     provenance_of,
@@ -230,9 +230,10 @@ def _problems(path: str, data: bytes, level: int, rules: Rules, order: Order) ->
         if not line.strip():
             continue
         with faults.of(number):
-            if not is_json(line):
-                raise BadRecordError("not JSON")
-            record: Any = loads(line)
+            try:
+                record: Any = loads(line)
+            except JSONDecodeError:
+                raise BadRecordError("not JSON") from None
             if not isinstance(record, dict) or not isinstance(record.get("info"), dict):
                 given = record.get("info") if isinstance(record, dict) else record
                 raise BadRecordError(f"an object with info expected, {kind_of(given)} found")

@@ -348,7 +348,7 @@ def test_a_plan_is_read_and_a_text_that_is_none_is_told() -> None:
     for bad in ("{}", '{"actions": 3}', '{"actions": [3]}', '{"actions": [{"name": "a"}]}'):
         with pytest.raises(ValueError, match="expected"):
             operation.parse(bad, request)
-    with pytest.raises(ValueError, match="nan is not a JSON number"):
+    with pytest.raises(ValueError, match="NaN is no number of JSON"):
         operation.parse('{"actions": [{"name": "a", "arguments": {"b": NaN}}]}', request)
     by_rule = PlanActionsRule().answer(request, cast(Any, None))
     assert by_rule.actions == (action("raise_limit_4410"),)
