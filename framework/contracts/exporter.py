@@ -12,7 +12,7 @@ class Exporter(ABC):
     """Writes a run as a file of another system. `export RUN --to NAME FILE` calls it.
 
     opens : the command that opens a file, `{}` being the file's absolute path. counts : what
-    `write` counts. of_cases : whether chosen cases can be written, not only all.
+    `write` counts, one of them. of_cases : whether chosen cases can be written, not only all.
     """
 
     name: ClassVar[str]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from framework.contracts.command import Command
 from framework.errors import UserError
 from framework.registry import register
+from framework.text.counting import counted
 
 if TYPE_CHECKING:
     from framework.contracts.exporter import Exporter
@@ -55,5 +56,6 @@ def export(args: argparse.Namespace) -> int:
     finally:
         for left in target.parent.glob(f"{partial.name}*"):
             left.unlink()
-    print(f"{n} {exporter.counts}; look at them: {exporter.opens.format(target.resolve())}")
+    opens = exporter.opens.format(target.resolve())
+    print(f"{counted(n, exporter.counts)}; to look at: {opens}")
     return 0

@@ -22,7 +22,7 @@ class ActiveGraph(Exporter):
     """
 
     opens = "activegraph inspect sqlite:///{}"
-    counts = "events"
+    counts = "event"
     of_cases = False
 
     def write(self, run: Path, path: Path, cases: Collection[str]) -> int:

@@ -43,7 +43,7 @@ class Latex(Exporter):
     """
 
     opens = "\\input{{{}}} in a document with \\usepackage{{booktabs,graphicx}}"
-    counts = "tables"
+    counts = "table"
     of_cases = False
 
     def write(self, run: Path, path: Path, cases: Collection[str]) -> int:

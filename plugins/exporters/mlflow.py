@@ -41,7 +41,7 @@ class MlflowGenAI(Exporter):
     """
 
     opens = "mlflow ui --backend-store-uri sqlite:///{}"
-    counts = "traces"
+    counts = "trace"
     of_cases = True
 
     def write(self, run: Path, path: Path, cases: Collection[str]) -> int:

@@ -133,7 +133,8 @@ def compared(evidence: Evidence) -> Iterator[Block]:
         else:
             for number, budget in enumerate(group.budgets):
                 yield from _against(group, budget, f"against-{group.index}-{number}")
-        yield Details(titled(f"All {len(pairs.rows)} comparisons with their p", group), [pairs])
+        every = f"Every comparison with its p ({len(pairs.rows)})"
+        yield Details(titled(every, group), [pairs])
 
 
 def in_order(rows: Sequence[Mapping[str, Any]], arms: Mapping[str, int]) -> list[Mapping[str, Any]]:

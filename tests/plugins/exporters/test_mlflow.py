@@ -34,7 +34,7 @@ def test_mlflow_reads_each_case_as_a_trace_and_as_a_record(
     words = ["export", str(run), "--to", "mlflow", str(path), f"case={first}", f"case={second}"]
     done = framework(capsys, *words)
     assert done.status == 0, done.err
-    assert f"2 traces; look at them: mlflow ui --backend-store-uri sqlite:///{path}" in done.out
+    assert f"2 traces; to look at: mlflow ui --backend-store-uri sqlite:///{path}" in done.out
     assert [file.name for file in tmp_path.iterdir()] == ["traces.db"]
     assert mlflow.get_tracking_uri() == before
 
