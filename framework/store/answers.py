@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, Final
 
 from framework.errors import DataError, UserError
 from framework.store.seal import ANSWERS, JOURNAL
-from framework.store.segments import joined, n_closed
+from framework.store.segments import joined, n_closed, segment, unpacked
 from framework.text.reading import read_json
 
 _SPOOLED: Final = 1 << 26
@@ -21,10 +21,23 @@ _SPOOLED: Final = 1 << 26
 def answer_lines(run: Path) -> Iterator[bytes]:
     """The lines of all records, in the order they were written, one in memory at a time.
 
-    Raises OSError where there are none, DataError for a damaged segment.
+    Of a run that goes on, those that are there now. Raises OSError where there are none, DataError
+    for a damaged segment.
     """
-    with joined(run / ANSWERS, n_closed(run / JOURNAL)) as lines:
-        yield from lines
+    path, behind = run / ANSWERS, 0
+    while True:
+        closed = n_closed(run / JOURNAL)
+        for number in range(behind + 1, closed + 1):
+            with unpacked(segment(path, number)) as lines:
+                yield from lines
+        behind = closed
+        with path.open("rb") as content, tempfile.SpooledTemporaryFile(_SPOOLED) as lines:
+            shutil.copyfileobj(content, lines, 1 << 20)
+            # Where its writer has closed a segment since, what was copied may begin in the next.
+            if n_closed(run / JOURNAL) == closed:
+                lines.seek(0)
+                yield from lines
+                return
 
 
 def answer_records(run: Path) -> Iterator[Any]:

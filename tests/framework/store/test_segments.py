@@ -22,7 +22,7 @@ from framework.store import segments as segmented
 from framework.store.answers import answer_lines, answer_records, whole_answers
 from framework.store.checkpoints import close_checkpoint, line_of
 from framework.store.directory import ANSWERS, RunDirectory
-from framework.store.segments import CONTINUED, SEGMENTS, n_closed
+from framework.store.segments import CONTINUED, SEGMENTS, close_segment, n_closed
 from framework.store.state import load_state
 from tests.launching import HOTPOT, LOAN, framework, run
 
@@ -460,3 +460,22 @@ def test_what_is_made_of_a_run_does_not_hang_on_segments(
         made[name] = figures["axes"], measured(load_state(Path(f"runs/{name}-again")).rows)
     assert n_closed(Path("runs/short") / JOURNAL) >= 2
     assert made["whole"] == made["short"]
+
+
+def test_a_segment_that_is_closed_while_the_answers_are_read_takes_no_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / ANSWERS
+    path.write_bytes(b"one\ntwo\n")
+    asked = []
+
+    def closed(journal: Path) -> int:
+        """As of a run whose writer closes a segment after the answers were opened, once."""
+        asked.append(journal)
+        if len(asked) == 2:
+            close_segment(path, 1)
+            path.write_bytes(b"three\n")
+        return int(len(asked) > 1)
+
+    monkeypatch.setattr("framework.store.answers.n_closed", closed)
+    assert list(answer_lines(tmp_path)) == [b"one\n", b"two\n", b"three\n"]
