@@ -12,11 +12,13 @@ and gives the same rows on every machine.
 from __future__ import annotations
 
 import argparse
+import gzip
 import json
 import shutil
 import sqlite3
 import subprocess
 import sys
+import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -38,6 +40,7 @@ from plugins.sections.confidence import reliability_of
 ROOT: Final = Path(__file__).resolve().parent.parent
 RECORDED: Final = ROOT / "benchmarks" / "recorded" / "language_model"
 FILES: Final = ("responses.sqlite", "vectors.sqlite")
+"""Where a sweep's answers and vectors are kept; shipped ones of the first are packed by gzip."""
 CASES: Final = 20
 ARMS: Final = ("none", "bm25", "dense", "typed_graph", "dpm", "oracle")
 _LEVEL: Final = 0.05
@@ -120,17 +123,14 @@ OF_SESSIONS: Final[Mapping[str, list[str]]] = {
     "sessions/F065": ["Win rate of"],
 }
 """By recipe, the tables of sessions; what has seconds in it is never the same twice."""
-MEASURED: Final = (
-    "hotpotqa", "longmemeval", "governance", "loan_moderate", "summ_only", "sessions",
-    "extraction",
-)  # fmt: skip
-"""Those of them whose answers are recorded: a replay makes these."""
 _FIRST: Final = ("loan_moderate",)
 """Those whose cases are of `make lm`: their answers are recorded beside its own."""
 _MAY_BE_EMPTY: Final = ("amount", "confidence", "decisions", "notice", "provisions", "reasons")
 """Keys that prompts let a model leave empty or null, where a case has nothing for them."""
 NEED_FILES: Final = ("hotpotqa", *(name for name in FURTHER if name.startswith("answers_")))
 """The sweeps that are left out without --path."""
+NEED_ENCODER: Final = ("answers_veterans", "answers_locomo")
+"""Those whose vectors are too many to be shipped: a replay of them needs the encoder."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -162,7 +162,7 @@ def further(args: argparse.Namespace) -> int:
     unknown = set(args.names) - FURTHER.keys()
     if unknown:
         raise UserError(f"no sweep {', '.join(sorted(unknown))}; there are {', '.join(FURTHER)}")
-    for sweep_name in args.names or (MEASURED if args.replay else FURTHER):
+    for sweep_name in args.names or FURTHER:
         answers = sweep_name.startswith("answers_")
         cases = args.cases or (ANSWERED_CASES if answers else OWN.get(sweep_name, FURTHER_CASES))
         words = [f"n_cases={cases}", *FURTHER[sweep_name]]
@@ -173,24 +173,28 @@ def further(args: argparse.Namespace) -> int:
             words.append(f"domain.path={Path(args.path).absolute()}")
         name = f"lm_all_{cases}_{sweep_name}" + ("_replayed" if args.replay else "")
         recorded = RECORDED if sweep_name in _FIRST else RECORDED / "further"
-        made = measured(name, words, args.replay, recorded)
+        shipped = sweep_name not in NEED_ENCODER
+        made = measured(name, words, args.replay, recorded, vectors=shipped)
         for place in args.into:
             put_between_markers(place, made)
     return 0
 
 
-def measured(name: str, overrides: Sequence[str], replay: bool, recorded: Path) -> str:
+def measured(
+    name: str, overrides: Sequence[str], replay: bool, recorded: Path, *, vectors: bool = True
+) -> str:
     """Make or replay a sweep, print its table and give it. Raises UserError where it fails.
 
     name : of its directory under `runs` and of its answers' under `.cache`.
-    recorded : the directory of the answers and vectors that are shipped.
+    recorded : the directory of the answers and vectors that are shipped. vectors : whether those of
+        the sweep are among them; else a replay asks the encoder.
     """
     directory, kept = Path("runs") / name, Path(".cache") / name
-    if replay and not (recorded / FILES[0]).is_file():
+    if replay and not _packed(recorded).is_file():
         raise UserError(f"{name}: its answers are not recorded")
     if replay:
         shutil.rmtree(directory, ignore_errors=True)
-        overrides = [*overrides, *replaying(kept, recorded)]
+        overrides = [*overrides, *replaying(kept, recorded, vectors=vectors)]
     else:
         overrides = [*overrides, *_kept_in(kept)]
     if HASHED in overrides:
@@ -199,17 +203,31 @@ def measured(name: str, overrides: Sequence[str], replay: bool, recorded: Path) 
     made = table(directory)
     print(made, end="\n\n", flush=True)
     if not replay:
-        print(agreement(kept / FILES[0], recorded / FILES[0]), flush=True)
+        with tempfile.TemporaryDirectory() as scratch:
+            there = _unpacked(recorded, Path(scratch) / FILES[0])
+            print(agreement(kept / FILES[0], there), flush=True)
     return made
 
 
-def replaying(kept: Path, recorded: Path) -> list[str]:
+def replaying(kept: Path, recorded: Path, *, vectors: bool = True) -> list[str]:
     """Copy recorded answers and vectors to `kept`, and give what makes a sweep take all of them."""
     shutil.rmtree(kept, ignore_errors=True)
     kept.mkdir(parents=True)
-    for file in FILES:
-        shutil.copy(recorded / file, kept / file)
-    return [*_kept_in(kept), "model.replay=true", "embedder.replay=true"]
+    _unpacked(recorded, kept / FILES[0])
+    shutil.copy(recorded / FILES[1], kept / FILES[1])
+    return [*_kept_in(kept), "model.replay=true", *(["embedder.replay=true"] if vectors else [])]
+
+
+def _packed(recorded: Path) -> Path:
+    return recorded / f"{FILES[0]}.gz"
+
+
+def _unpacked(recorded: Path, target: Path) -> Path:
+    """Unpack the recorded answers, if there are any, and give the target."""
+    if _packed(recorded).is_file():
+        with gzip.open(_packed(recorded)) as packed, target.open("wb") as file:
+            shutil.copyfileobj(packed, file)
+    return target
 
 
 def _kept_in(kept: Path) -> list[str]:
