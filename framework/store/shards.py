@@ -34,15 +34,11 @@ SHARDS: Final = "shards"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Held:
-    """A row of a journal, where its record stands in all answers, and the digest of both.
-
-    packed : the row as compressed JSON; a merge holds those of all shards.
-    """
+    """A row as compressed JSON, since a merge holds all, and where its record stands in answers."""
 
     packed: bytes
     start: int
     end: int
-    digest: str
 
     @property
     def row(self) -> Row:
@@ -72,10 +68,14 @@ def merge(
         assert state.finished is not None
         if differ := data_differ(state.started.get("data"), started.get("data")):
             raise UserError(f"{shard} was begun on other data than the whole: {differ}")
-        for key, held in _rows(shard, first=False).items():
-            if key in rows:
-                raise UserError(f"{shard} has a row of {rows[key][1]} too: case {key[0]}")
-            rows[key] = place(held.row), shard, held
+        own: dict[tuple[Any, ...], tuple[Any, Path, _Held]] = {}
+        for plain, _, start, end in _rows(shard):
+            row = from_plain(plain)
+            held = _Held(packed=zlib.compress(canonical_bytes(plain), 1), start=start, end=end)
+            own[row.key] = place(row), shard, held  # of a case that was run again the last
+        for key in own.keys() & rows.keys():
+            raise UserError(f"{shard} has a row of {rows[key][1]} too: case {key[0]}")
+        rows |= own
         told.append({"name": shard.name, "identity": state.started["identity"],
                      "head": state.finished["hash"], "rows": len(state.rows)})  # fmt: skip
     with drafted(path) as draft:
@@ -114,20 +114,29 @@ def problems_of(path: Path) -> Iterator[str]:
             yield f"{name}: {problem}"
             sound = False
         if sound:
-            given |= {k: held.digest for k, held in _rows(path / name, first=False).items()}
+            given |= _digests(path / name)
     if not sound:
         return
     # The first of a case that was run again after the merge.
-    whole = {key: held.digest for key, held in _rows(path, first=True).items()}
+    whole = _digests(path, first=True)
     for case in sorted({key[0] for key, said in given.items() if whole.get(key) != said}):
         yield f"{JOURNAL}: case {case} is not as its shard has it"
     for case in sorted({key[0] for key in whole.keys() - given.keys()}):
         yield f"{JOURNAL}: case {case} is of no shard"
 
 
-def _rows(path: Path, *, first: bool) -> dict[tuple[Any, ...], _Held]:
-    """By key the rows of a run: of one that was run again the first, or the last."""
-    found: dict[tuple[Any, ...], _Held] = {}
+def _digests(path: Path, *, first: bool = False) -> dict[tuple[Any, ...], str]:
+    """By key the digest of a row and its record: of one that was run again the first, or last."""
+    found: dict[tuple[Any, ...], str] = {}
+    for row, record, _, _ in _rows(path):
+        key = from_plain(row).key
+        if not (first and key in found):
+            found[key] = digest([row, record])
+    return found
+
+
+def _rows(path: Path) -> Iterator[tuple[dict[str, Any], str, int, int]]:
+    """Each row of a run as JSON data, its record's digest, and where that stands in all answers."""
     start = before = 0
     for event in read(path / JOURNAL):
         if event.type == CONTINUED:
@@ -135,14 +144,8 @@ def _rows(path: Path, *, first: bool) -> dict[tuple[Any, ...], _Held]:
         if event.type != "case.finished":
             continue
         end = before + event.payload[ENDS]
-        row = event.payload["row"]
-        key = from_plain(row).key
-        if not (first and key in found):
-            said = digest([row, event.payload[RECORD]])
-            packed = zlib.compress(canonical_bytes(row), 1)
-            found[key] = _Held(packed=packed, start=start, end=end, digest=said)
+        yield event.payload["row"], event.payload[RECORD], start, end
         start = end
-    return found
 
 
 def _record(answers: BinaryIO, held: _Held) -> dict[str, Any]:

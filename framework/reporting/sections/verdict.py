@@ -100,8 +100,8 @@ def _axis(group: Group, axis: str, found: Sequence[Leader]) -> str:
         told = f"at {_budget(group, leader.budget)} {_lead(group, leader)}"
         if leader.kind == "rule-based" and leader.budget in free:
             told += f", and of arms without {DAGGER} {_lead(group, free[leader.budget])}"
-        if right := _as_constant(group, axis, leader):
-            told += f", {right}"
+        if constant := _as_constant(group, axis, leader):
+            told += f", {constant}"
         said.append(told)
     between = len(found) - _MOST_BUDGETS
     said += [f"{_more(between, 'budget')} in the table"] if between > 0 else []
@@ -113,10 +113,7 @@ def _axis(group: Group, axis: str, found: Sequence[Leader]) -> str:
 
 
 def _as_constant(group: Group, axis: str, leader: Leader) -> str:
-    """That the leader is not above one answer given to every case; empty where it is, or none is.
-
-    Said where it was measured on the cases that the constant is of: those of the job.
-    """
+    """That the leader is not above one answer to every case; empty where it is, or none is."""
     job = group.job(leader.arms[0], leader.budget)
     if job is None or axis != job.summary.get("success_axis"):
         return ""
