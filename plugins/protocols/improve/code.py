@@ -186,7 +186,11 @@ exec(compile(given["source"], "edit", "exec"), scope)
 query, items = given["query"], given["items"]
 print(json.dumps(%s))
 """
-_SCORE: Final = _RUNNER % '[scope["score"](query, item) for item in items]'
+# JSON has no form for what is no finite number.
+_SCORE: Final = _RUNNER % (
+    "[s if isinstance(s, (int, float)) and abs(s) < 1e300 else None "
+    'for s in (scope["score"](query, item) for item in items)]'
+)
 _ASSEMBLE: Final = _RUNNER % 'list(scope["assemble"](query, items))'
 
 
