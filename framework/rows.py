@@ -7,14 +7,16 @@ names start with `timing_`, `paid_usd` and `model` are not measured.
 from __future__ import annotations
 
 import dataclasses
+import io
 import pickle
 import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from operator import attrgetter
 from sys import intern
-from typing import Any, Final, overload
+from typing import Any, Final, cast, overload
 
 from framework.records import Row, Usage
 
@@ -82,7 +84,7 @@ class PackedRows(Sequence[Row]):
         """Add a row at the end."""
         self._open.append(row)
         if len(self._open) == _PART:
-            self._parts.append(zlib.compress(pickle.dumps(self._open, 5), 1))
+            self._parts.append(_packed(self._open))
             self._open = []
 
     def __len__(self) -> int:
@@ -108,9 +110,30 @@ class PackedRows(Sequence[Row]):
         return self._last[1][place]
 
 
+_FIELDS: Final = {record: [f.name for f in dataclasses.fields(record)] for record in (Row, Usage)}
+_VALUES: Final = {record: attrgetter(*names) for record, names in _FIELDS.items()}
+_PUT: Final = {cls: [getattr(cls, name).__set__ for name in _FIELDS[cls]] for cls in _FIELDS}
+
+
+def _restored(record: type[Any], values: tuple[object, ...]) -> Any:
+    made = object.__new__(record)
+    for put, value in zip(_PUT[record], values, strict=True):
+        put(made, value)
+    return made
+
+
+def _packed(rows: Sequence[Row]) -> bytes:
+    """Compressed; by slots, as a dataclass looks its fields up anew for each object it restores."""
+    pickler = pickle.Pickler(file := io.BytesIO(), 5)
+    pickler.dispatch_table = dict.fromkeys(
+        _FIELDS, lambda one: (_restored, (type(one), _VALUES[type(one)](one)))
+    )
+    pickler.dump(rows)
+    return zlib.compress(file.getvalue(), 1)
+
+
 def _unpacked(part: bytes) -> list[Row]:
-    rows: list[Row] = pickle.loads(zlib.decompress(part))
-    return rows
+    return cast("list[Row]", pickle.loads(zlib.decompress(part)))
 
 
 def chosen(rows: Sequence[Row], keep: Callable[[Row], bool]) -> Sequence[Row]:

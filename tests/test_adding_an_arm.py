@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parent.parent
 ARM = '''\
 from itertools import islice
@@ -29,6 +31,7 @@ class Newest(Arch[NoSettings]):
 OPTION = "# The newest events first, as a second arm.\ndefaults: [newest, _self_]\n"
 
 
+@pytest.mark.slow
 def test_an_arm_is_fifteen_lines_and_needs_no_yaml(tmp_path: Path) -> None:
     assert len(ARM.splitlines()) <= 15
     assert len(OPTION.splitlines()) <= 2

@@ -43,6 +43,7 @@ from framework.statistics.agreement import agreement_limits
 from framework.statistics.clusters import units_of
 from framework.statistics.intervals import mean_interval
 from framework.statistics.paired import Comparison, compare, paired_bounds
+from framework.statistics.proportions import mcnemar as mcnemar_test
 from framework.statistics.ratios import ratio_of_means
 from framework.statistics.seeding import generator
 from plugins.gates.heldout import Heldout, HeldoutSettings
@@ -368,8 +369,7 @@ def _sizes() -> Iterator[Scenario]:
         return found.permutation.p
 
     def mcnemar(rng: Rng, n: int) -> float | None:
-        a, b = graded_pairs(0.0)(rng, n)
-        return compare(by_case(a), by_case(b), seed=0, resamples=10).mcnemar.p
+        return mcnemar_test(*graded_pairs(0.0)(rng, n)).p
 
     def three(rng: Rng, n: int) -> Values:
         chance = np.repeat(rng.beta(3, 2, n)[:, None], 3, axis=1)

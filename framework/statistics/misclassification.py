@@ -149,8 +149,8 @@ def corrected_difference(
     so the estimate is difference / (true - false), cut to [-1, 1]. Its limits are quantiles of the
     same over draws of the three: the rates as in `corrected_share`, the difference from a normal
     with the half-widths of its own interval below and above, so that pairs and clusters count as
-    they do there; those of a bootstrap are made wider as they are too short for few units (`_wider`).
-    A draw in which the judge is no better than chance says nothing: -1 below, 1 above.
+    they do there; those of a bootstrap are made wider, as they are too short for few units
+    (`_wider`). A draw in which the judge is no better than chance says nothing: -1 below, 1 above.
 
     Args:
         difference: of what the judge passed, by pairs, with its limits at `level`. Where an answer
@@ -175,9 +175,8 @@ def corrected_difference(
         return Corrected(share=share, low=None, high=None, method=difference.method)
     t, f = (rng.beta(k + 0.5, n - k + 0.5, draws) for k, n in (right, wrong))
     z = rng.standard_normal(draws) / ndtri((1 + level) / 2)
-    wider = _wider(difference, level)
-    up = wider * (difference.high - difference.mean)
-    down = wider * (difference.mean - difference.low)
+    widths = difference.high - difference.mean, difference.mean - difference.low
+    up, down = (width * _wider(difference, level) for width in widths)
     seen = difference.mean + z * np.where(z > 0, up, down) + judged * (false - f)
     told = t > f
     found = np.clip(seen / np.where(told, t - f, 1.0), -1.0, 1.0)
@@ -225,26 +224,24 @@ def corrected_amount(
 
 
 def _wider(found: Interval, level: float) -> float:
-    """By how much limits of a bootstrap are too short for n units; 1 for others.
+    """By how much a bootstrap's limits of n units are too short: they take n - 1 for n, z for t.
 
-    Its spread is that of n, not of n - 1, and it takes the normal distribution for Student's t.
     Source: Hesterberg, The American Statistician 69 (2015), 371-386, section 5.3.
     """
+    n, tail = found.n_clusters or found.n, (1 + level) / 2
+    return _t_over_z(n - 1, tail) * (n / (n - 1)) ** 0.5 if "bootstrap" in found.method else 1.0
+
+
+def _t_over_z(freedom: float, tail: float) -> float:
     from scipy.special import ndtri, stdtrit
 
-    units = found.n_clusters or found.n
-    if "bootstrap" not in found.method or units < 2:
-        return 1.0
-    tail = (1 + level) / 2
-    return float(stdtrit(units - 1, tail) / ndtri(tail)) * (units / (units - 1)) ** 0.5
+    return float(stdtrit(freedom, tail) / ndtri(tail))
 
 
 def _effective(share: float, units: Units, level: float) -> float:
     """Independent answers that would tell as much of a share, at most as many as there are."""
-    from scipy.special import ndtri, stdtrit
-
     variance, freedom = cluster_robust(units)
     if share in (0.0, 1.0) or variance <= 0:
         return units.effective
-    wider = float(stdtrit(freedom, (1 + level) / 2) / ndtri((1 + level) / 2)) ** 2
+    wider = _t_over_z(freedom, (1 + level) / 2) ** 2
     return float(min(share * (1 - share) / variance / wider, units.sizes.sum()))

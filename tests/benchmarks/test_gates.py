@@ -165,6 +165,7 @@ def test_the_gate_is_asked_at_the_border_and_its_word_holds_beyond(gate: Mapping
             assert passes is (fixed >= gates._least_fixed(asked, broken))
 
 
+@pytest.mark.slow
 def test_a_simulation_is_its_seeds(found: list[Found]) -> None:
     assert simulate(15, seed=1, rules=[STRICT]) == found[: len(ANALYSES)]
 

@@ -41,6 +41,7 @@ WITHOUT_QUERY = {"rate"}
 """Sweeps of memories that are not asked, which a search is."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("entry", SWEEPS, ids=lambda entry: str(entry["name"]))
 def test_what_was_measured_is_the_version_that_ships_and_the_page_says_so(
     entry: dict[str, Any],

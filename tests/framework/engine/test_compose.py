@@ -90,6 +90,7 @@ def test_nothing_composed_outlives_the_options_it_was_composed_of(tmp_path: Path
             )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("group", "option"), shipped(GROUPS))
 def test_every_shipped_option_composes(group: str, option: str) -> None:
     plan = compose_plan([f"{group}={option}"])

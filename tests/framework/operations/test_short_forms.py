@@ -146,6 +146,7 @@ def test_the_whole_form_of_a_patch_takes_a_stretch_of_lines() -> None:
     assert len(WritePatch().parse(json.dumps({"edits": [edit], "note": ""}), request).edits) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spec", ["stripped", "full"])
 def test_a_right_patch_fits_the_short_form(spec: Literal["stripped", "full"]) -> None:
     """What a patch by hand imports is imported in the function here, for it may be one edit."""

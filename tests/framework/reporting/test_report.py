@@ -26,6 +26,8 @@ from plugins.sections._outcomes import outcomes
 from plugins.sections.comparisons import outcome_of
 from tests.launching import read_json, run
 
+pytestmark = pytest.mark.slow
+
 ARMS = ("none", "bm25", "oracle")
 GIVEN = (
     *("domain=loan", f"arch={','.join(ARMS)}", "budget=tight,moderate", "n_cases=12"),

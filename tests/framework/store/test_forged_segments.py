@@ -20,6 +20,8 @@ from framework.store.state import load_state
 from framework.text.canonical import canonical_bytes, digest_entry, files_below
 from tests.launching import HOTPOT, framework, run
 
+pytestmark = pytest.mark.slow
+
 Events = list[dict[str, Any]]
 
 

@@ -278,6 +278,7 @@ def _pipe(file: Path) -> None:
     os.mkfifo(file)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["journal", "answers", "state"])
 @pytest.mark.parametrize(
     "change", [_pipe, _without_last_line, _edited, _cut, _exchanged, _packed_again, Path.unlink]

@@ -121,6 +121,7 @@ def test_the_register_beside_the_file_is_its_own(
     assert " other  " in framework(capsys, "prereg", "list").out
 
 
+@pytest.mark.slow
 def test_judging_looks_into_the_register_beside_the_file(
     here: Path, conf: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -16,6 +16,8 @@ from plugins.recipes.longhorizon._rows import AXES
 from plugins.recipes.longhorizon._sources import rows_of
 from tests.launching import framework
 
+pytestmark = pytest.mark.slow
+
 LONGHORIZON = [f"longhorizon/table{n}" for n in range(1, 9)]
 REGIMES = ["table1b", "table1c", "figure3", "figure4", "figure5", "sections"]
 

@@ -21,6 +21,8 @@ from plugins.sections.abstention import Abstention
 from plugins.sections.calibration import Calibration
 from plugins.sections.confidence import SHARES, car_of, conformal_of, curve_of, reliability_of
 
+pytestmark = pytest.mark.slow
+
 
 @register("model", "test_confident")
 class Confident(Model[NoSettings]):

@@ -71,6 +71,7 @@ def _upload_all(mlflow: Tracker[Any], sweep: Path, runs: list[Path]) -> None:
     mlflow.upload_sweep(sweep)
 
 
+@pytest.mark.slow
 def test_a_second_upload_changes_nothing(
     tmp_path: Path, uri: str, client: MlflowClient, stored: Stored
 ) -> None:

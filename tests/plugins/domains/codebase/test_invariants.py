@@ -29,6 +29,7 @@ def test_the_invariant_fails_on_the_untouched_files(target: str) -> None:
     assert found == {"compliance": False, "merge_ready": False, "asserted_only": False}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_reference_patch_complies_and_is_merge_ready(target: str) -> None:
     found = domain().checks(reference(target), case_of(target))

@@ -39,6 +39,7 @@ def auc(positive: list[float], negative: list[float]) -> float:
     return wins / (len(positive) * len(negative))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("structure", STRUCTURES)
 def test_the_laws_hold_of_every_structure(structure: str) -> None:
     check_domain(

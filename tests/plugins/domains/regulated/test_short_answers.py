@@ -76,6 +76,7 @@ def short(spec: str, case: Case) -> dict[str, Any]:
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("spec", "too_long"), [("loan", 1), ("claims", 22), ("prior_authorization", 16)]
 )

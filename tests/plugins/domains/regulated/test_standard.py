@@ -129,6 +129,7 @@ def test_a_wrong_credit_score_fails_and_a_vague_reason_too() -> None:
     assert unmet(gold, vague) == {"specific_reasons"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spec", SPECS)
 def test_only_the_sentence_that_reports_an_adverse_action_reports_it(spec: str) -> None:
     """The bare verb reads as English in the form; quoted rules and boilerplate don't count."""
@@ -233,6 +234,7 @@ WITHDRAWN = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spec", SPECS)
 def test_a_right_notice_that_says_something_false_besides_fails(spec: str) -> None:
     """What may stand in a letter beside what must, and what may not."""
@@ -248,6 +250,7 @@ def test_a_right_notice_that_says_something_false_besides_fails(spec: str) -> No
             assert unmet(gold, f"{letter}\n{sentence}") == set(), sentence
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spec", SPECS)
 def test_a_figure_under_another_facts_name_fails_and_every_stated_one_does_not(spec: str) -> None:
     """All figures, in each form of their type; a comparison with a threshold is none."""
@@ -307,6 +310,7 @@ FIGURES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spec", SPECS)
 def test_a_wrong_figure_fails_and_a_missing_one_does_not(spec: str) -> None:
     n = 0
@@ -319,6 +323,7 @@ def test_a_wrong_figure_fails_and_a_missing_one_does_not(spec: str) -> None:
     assert n > 40
 
 
+@pytest.mark.slow
 def test_a_right_figure_may_be_written_in_any_way_and_a_longer_one_is_another() -> None:
     for index, case, gold in adverse("loan"):
         sampled = shared("loan").sampled(SEED, index)
