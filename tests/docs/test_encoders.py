@@ -44,6 +44,7 @@ def test_dense_retrieval_names_an_encoder(page: Path) -> None:
 RUNNING: Final = [p for p in PAGES if p.suffix == ".yaml" and speaks(p.read_text("utf-8"))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", RUNNING, ids=lambda p: p.stem)
 def test_an_experiment_that_searches_by_vectors_runs_an_encoder(page: Path) -> None:
     """Without its packages it ends in one line, and measures no words under the name `dense`."""

@@ -62,6 +62,7 @@ FORMER = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("option", "name", "former", "value"), FORMER)
 def test_a_setting_by_its_former_name_means_the_same(
     option: str, name: str, former: str, value: object
@@ -70,6 +71,7 @@ def test_a_setting_by_its_former_name_means_the_same(
     assert plan.digest == old.digest != compose_plan([option]).digest
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", RECORDED.read_text().splitlines(), ids=lambda x: x.split('"')[3])
 def test_an_option_means_what_it_meant(line: str) -> None:
     recorded: dict[str, Any] = json.loads(line)

@@ -98,6 +98,7 @@ def test_every_shipped_option_composes(group: str, option: str) -> None:
     assert set(plan.parts) == {*GROUPS, *plan.parts["protocol"].plugin.cls.groups}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("group", "option"), shipped(PROTOCOL_GROUPS))
 def test_every_option_of_a_loop_composes(group: str, option: str) -> None:
     plan = compose_plan(["protocol=improve", f"{group}={option}"])

@@ -121,7 +121,6 @@ def test_the_rule_based_model_is_told_on_top(tree: ElementTree.Element) -> None:
     assert "no language model was asked" in text(note)
 
 
-@pytest.mark.slow
 def test_the_same_rows_give_the_same_bytes(sweep: Path) -> None:
     names = [
         "report.html",
@@ -294,7 +293,6 @@ def test_a_report_that_fails_does_not_take_the_sweep_with_it(
     assert f"report: ZeroDivisionError: no ink; {again}" in done.err
 
 
-@pytest.mark.slow
 def test_judges_of_the_same_answers_stand_side_by_side(sweep: Path) -> None:
     assert framework(["rescore", str(sweep), "judge=llm", "--out", "runs/again"]) == 0
     page = ElementTree.fromstring(Path("runs/again/report.html").read_text(encoding="utf-8"))
@@ -347,7 +345,6 @@ def summary_of(sweep: Path, arm: str, budget: str) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.slow
 def test_models_pairs_and_a_published_convention_have_their_sections(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -397,7 +394,6 @@ def test_a_gate_that_could_not_decide_is_not_called_failed(
     assert said == f"gate g for bm25 tight: {outcome}. why"
 
 
-@pytest.mark.slow
 def test_gates_are_told_with_what_they_rest_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -116,6 +116,7 @@ def test_a_whole_journal_is_ok(finished: Path) -> None:
     assert verify(finished, head=last.hash.removeprefix("sha256:")).ok
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("flip", [0x01, 0x20, 0x80])
 def test_finds_any_edited_byte(finished: Path, flip: int) -> None:
     """Every byte of the file, line ends included."""

@@ -102,6 +102,7 @@ def _domains() -> list[str]:
         return [option for option in options("domain") if option not in of_tests]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("option", _domains())
 def test_domains_keep_the_laws(option: str) -> None:
     with composer():

@@ -50,6 +50,7 @@ class Yes(Judge[NoSettings]):
         return [Verdict(id=item.id, met=True) for item in standard.items]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("spec", SPECS)
 @pytest.mark.parametrize("made", [Reasons, Notices])
 def test_the_rules_pass_what_is_right_and_nothing_else(
@@ -63,6 +64,7 @@ def test_the_rules_pass_what_is_right_and_nothing_else(
     assert found.rates.demand == made.demand
 
 
+@pytest.mark.slow
 def test_letters_in_other_words_stand_in_the_place_that_they_are_of() -> None:
     letters = list(of(Letters, "loan", 40).answers())
     forms = {one.notice for one in of(Notices, "loan", 40).answers() if one.sort == "right"}

@@ -14,6 +14,8 @@ from framework.errors import UserError
 from framework.store.state import read_run
 from tests.launching import LOAN, framework, read_json, run
 
+pytestmark = pytest.mark.slow
+
 CONF = Path(__file__).resolve().parents[3] / "conf" / "prereg"
 CASES = ("n_cases=24", "seed=101", "protocol=evaluate")
 
@@ -54,7 +56,6 @@ def sweep_of(here: Path, capsys: pytest.CaptureFixture[str], conf: Path) -> Path
     return here / "s"
 
 
-@pytest.mark.slow
 def test_a_locked_file_is_judged_on_its_sweep(
     here: Path, conf: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -70,7 +71,6 @@ def test_a_locked_file_is_judged_on_its_sweep(
     assert twice.startswith("mine is locked already")
 
 
-@pytest.mark.slow
 def test_tampering_is_flagged_with_status_1(
     here: Path, conf: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -121,7 +121,6 @@ def test_the_register_beside_the_file_is_its_own(
     assert " other  " in framework(capsys, "prereg", "list").out
 
 
-@pytest.mark.slow
 def test_judging_looks_into_the_register_beside_the_file(
     here: Path, conf: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -136,7 +135,6 @@ def test_judging_looks_into_the_register_beside_the_file(
     assert (judged.status, "No flags: locked before every run" in judged.out) == (0, True)
 
 
-@pytest.mark.slow
 def test_the_sweep_itself_tells_and_keeps_its_judgement(
     here: Path, conf: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -156,7 +154,6 @@ def test_the_sweep_itself_tells_and_keeps_its_judgement(
     assert framework(capsys, "verify", str(sweep)).status == 0
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("tampering", "flag"),
     [
@@ -209,7 +206,6 @@ def test_tampering_shows_in_the_sweep(
     conf.write_text(text)
 
 
-@pytest.mark.slow
 def test_a_sweep_without_the_arms_that_were_named_says_so(
     conf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -222,7 +218,6 @@ def test_a_sweep_without_the_arms_that_were_named_says_so(
     assert framework(capsys, "verify", "s").status == 0
 
 
-@pytest.mark.slow
 def test_one_sweep_of_several_settings_is_not_said_to_be_beyond_judging(
     conf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -254,7 +249,6 @@ def test_power_from_the_same_sweep(
         assert message in framework(capsys, "power", str(sweep), *wrong).mistake
 
 
-@pytest.mark.slow
 def test_runs_that_differ_in_more_than_the_arm_are_not_mixed(
     here: Path, conf: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -291,7 +285,6 @@ def test_the_published_outcomes_on_the_recorded_rows(
         assert outcomes == ["underpowered"] * 3
 
 
-@pytest.mark.slow
 def test_settings_of_one_base_may_have_their_own_number_of_cases(
     conf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -307,7 +300,6 @@ def test_settings_of_one_base_may_have_their_own_number_of_cases(
         measured_in(runs, plan)
 
 
-@pytest.mark.slow
 def test_a_verdict_is_of_the_forms_that_were_read(
     conf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

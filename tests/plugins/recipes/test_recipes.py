@@ -89,7 +89,6 @@ def test_regimes_from_recorded_loops(
         assert "printed 44 (-1)" in done.out
 
 
-@pytest.mark.slow
 def test_a_sweep_is_read_as_the_paper_names_its_arms(sweep: Path) -> None:
     rows = rows_of([sweep])
     assert {row.arm for row in rows} == {"Summ-only", "Retr-only", "DPM"}
@@ -116,7 +115,6 @@ def test_a_sweep_is_said_to_be_measured_here(
     assert "TMC" not in done.out
 
 
-@pytest.mark.slow
 def test_the_verified_reader_as_it_is_stands_in_table_7_and_at_its_strictness_in_table_8(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

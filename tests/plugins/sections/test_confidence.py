@@ -66,7 +66,6 @@ def means(job: Job, axis: str) -> Any:
     return job.summary["axes"][axis]["mean"]
 
 
-@pytest.mark.slow
 def test_car_at_a_threshold_is_what_the_reader_with_it_gives(jobs: dict[str, Job]) -> None:
     for name, threshold in (("verified", 0.0), ("at .8", 0.8)):
         (found,) = car_of(jobs["verified"], [threshold])

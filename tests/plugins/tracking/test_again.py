@@ -20,7 +20,10 @@ if TYPE_CHECKING:
     from mlflow import MlflowClient
     from mlflow.entities import Run
 
-pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")  # within MLflow
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),  # within MLflow
+]
 
 Stored = Callable[[], "list[Run]"]
 STEPS = ("create_run", "log_batch", "log_inputs", "log_artifact", "set_terminated", "write_record")
@@ -71,7 +74,6 @@ def _upload_all(mlflow: Tracker[Any], sweep: Path, runs: list[Path]) -> None:
     mlflow.upload_sweep(sweep)
 
 
-@pytest.mark.slow
 def test_a_second_upload_changes_nothing(
     tmp_path: Path, uri: str, client: MlflowClient, stored: Stored
 ) -> None:
@@ -86,7 +88,6 @@ def test_a_second_upload_changes_nothing(
     assert len(client.get_metric_history(after.info.run_id, "axes/right")) == 1
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("after", [False, True])
 def test_a_killed_upload_is_finished_by_the_next(
     tmp_path: Path, uri: str, stored: Stored, monkeypatch: pytest.MonkeyPatch, after: bool
@@ -124,7 +125,6 @@ def mlflow_client(uri: str) -> MlflowClient:
     return MlflowClient(uri)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("n", [1, 2, 3, 4])
 @pytest.mark.parametrize("after", [False, True])
 def test_a_sweep_has_one_parent_wherever_it_was_killed(
@@ -195,7 +195,6 @@ def test_a_copied_directory_is_the_same_run(tmp_path: Path, uri: str, stored: St
     assert len(stored()) == 1
 
 
-@pytest.mark.slow
 def test_processes_that_come_first_together(tmp_path: Path) -> None:
     """Four jobs of one sweep, in processes of their own, into a store that is not there yet."""
     uri = f"sqlite:///{tmp_path / 'new' / 'mlflow.db'}"

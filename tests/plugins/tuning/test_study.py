@@ -64,6 +64,7 @@ def test_every_arm_with_a_number_to_search_has_a_space_or_a_reason_for_none() ->
     assert not SHIPPED.keys() & UNTUNED.keys()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arch", sorted(SHIPPED))
 def test_all_that_is_asked_for_in_a_shipped_space_is_a_setting_of_the_arm(arch: str) -> None:
     plan = plan_of(arch)

@@ -93,6 +93,7 @@ def test_mem0_that_infers_nothing_needs_no_model_and_gives_the_same_rows_again(
     assert seen[0] == seen[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["a_mem", "cognee", "graphiti", "hipporag", "lightrag", "mem0", "mem0_1", "simplemem"]
 )

@@ -23,6 +23,7 @@ def test_there_is_a_reference_for_every_check() -> None:
     assert len(TARGETS) == 42
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", TARGETS)
 def test_the_invariant_fails_on_the_untouched_files(target: str) -> None:
     found = domain().checks(Answer(), case_of(target))

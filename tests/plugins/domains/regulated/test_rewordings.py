@@ -56,6 +56,7 @@ def tried(spec: str, clause: str, *, same: bool) -> list[tuple[str, bool]]:
     return found
 
 
+@pytest.mark.slow
 def test_a_rewording_keeps_retention(spec: str, clause: str) -> None:
     found = tried(spec, clause, same=True)
     lost = [said for said, kept in found if not kept]
@@ -63,6 +64,7 @@ def test_a_rewording_keeps_retention(spec: str, clause: str) -> None:
     assert len(lost) <= 0.05 * TRIES, lost[:5]
 
 
+@pytest.mark.slow
 def test_what_says_something_else_loses_it(spec: str, clause: str) -> None:
     wrong = [said for said, kept in tried(spec, clause, same=False) if kept]
     assert not wrong, wrong[:5]
