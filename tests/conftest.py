@@ -81,14 +81,17 @@ def pytest_collection_finish() -> None:
 
 
 def _left_out(items: Sequence[pytest.Item], commit: str) -> set[str]:
-    """Of a simulation's settings, those that this commit does not draw; none where there is none.
+    """Of a slow test's settings, those that this commit does not draw; none where there is none.
 
-    A simulation says the same every time until its code changes, and all of them take an hour.
+    Each test is run at one setting at least: at half of them, or one in so many as its mark `drawn`
+    says, as for simulations, which say the same every time until their code changes.
     """
     of: dict[tuple[int, str], list[str]] = {}
     for item in items:
-        if commit and (mark := item.get_closest_marker("drawn")):
-            of.setdefault((mark.args[0], item.nodeid.split("[")[0]), []).append(item.nodeid)
+        if commit and item.get_closest_marker("slow"):
+            mark = item.get_closest_marker("drawn")
+            one_in = mark.args[0] if mark else 2
+            of.setdefault((one_in, item.nodeid.split("[")[0]), []).append(item.nodeid)
 
     def place(name: str) -> bytes:
         return hashlib.sha256(f"{commit} {name}".encode()).digest()

@@ -12,9 +12,11 @@ from tests.conftest import _left_out
 NAMES = [f"tests/test_x.py::test_it[{k}]" for k in range(10)]
 
 
-def collected(names: list[str], one_in: int | None) -> list[Any]:
-    mark = None if one_in is None else pytest.mark.drawn(one_in).mark
-    return [SimpleNamespace(nodeid=name, get_closest_marker=lambda _: mark) for name in names]
+def collected(names: list[str], one_in: int | None, slow: bool = True) -> list[Any]:
+    marks = {"slow": pytest.mark.slow.mark} if slow else {}
+    if one_in is not None:
+        marks["drawn"] = pytest.mark.drawn(one_in).mark
+    return [SimpleNamespace(nodeid=name, get_closest_marker=marks.get) for name in names]
 
 
 def test_one_in_so_many_is_drawn_and_every_one_some_time() -> None:
@@ -33,6 +35,7 @@ def test_each_test_is_drawn_for_itself_and_one_asked_for_is_run() -> None:
     assert _left_out(collected(NAMES[:1], 4), "commit") == set()
 
 
-def test_what_is_not_marked_is_run_and_all_is_without_a_commit() -> None:
-    assert _left_out(collected(NAMES, None), "commit") == set()
+def test_half_is_drawn_where_nothing_is_said_all_of_what_is_not_slow_and_without_a_commit() -> None:
+    assert len(_left_out(collected(NAMES, None), "commit")) == 5
+    assert _left_out(collected(NAMES, None, slow=False), "commit") == set()
     assert _left_out(collected(NAMES, 4), "") == set()

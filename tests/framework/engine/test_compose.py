@@ -114,6 +114,7 @@ def test_a_run_without_a_loop_has_no_part_of_one() -> None:
         compose_plan(["author=rules"])
 
 
+@pytest.mark.drawn(4)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "name",

@@ -176,6 +176,16 @@ def _check_what_is_told(path: Path, printed: str) -> None:
     for text in (printed, page):
         assert "Each arm below was given 3 trials" in " ".join(text.split())
         assert "no setting of theirs was searched: none" in " ".join(text.split())
+    table = [[cell.strip() for cell in line.strip("| ").split("|")] for line in page.splitlines()]
+    for name in ("bm25", "typed_graph"):
+        (row,) = (cells for cells in table if len(cells) == 9 and cells[0] == name)
+        tried, chosen = arms[name]["tried"], arms[name]["chosen"]
+        values = [trial["value"] for trial in tried]
+        assert row[3].split()[0] == "3"
+        assert row[6:8] == [f"{values[0]:.3f}", f"{max(values):.3f}"]
+        assert row[8] == (", ".join(f"{k}={v}" for k, v in chosen.items()) or "as it is")
+        for searched in arms[name]["space"]:
+            assert searched in row[2]
 
 
 def test_an_untuned_sweep_and_one_that_has_not_ended_have_no_section() -> None:
