@@ -76,8 +76,8 @@ test: setup ## run the tests, without the slow tier and ci-extras
 
 # By file, as what a file's tests share is measured once; in the order of tests/conftest.py.
 .PHONY: slow
-slow: setup ## run the slow tests, as drawn (EVERY=1: all settings)
-	$(if $(EVERY),DECISIONBENCH_EVERY=1) $(PYTEST) -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m "slow and $(ELSEWHERE)" --timeout 1800 $(ARGS)
+slow: setup ## run the slow tests
+	$(PYTEST) -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m "slow and $(ELSEWHERE)" --timeout 1800 $(ARGS)
 
 .PHONY: lint
 lint: setup ## check style and format

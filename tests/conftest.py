@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import gc
-import hashlib
 import importlib.util
 import os
 import shutil
-import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -61,12 +59,8 @@ settings.register_profile("ci", deadline=None, derandomize=True)
 settings.load_profile("ci")
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Files whose tests may take longest come first: no process ends long after the other."""
-    if not os.environ.get("DECISIONBENCH_EVERY"):
-        left = _left_out(items, _commit())
-        config.hook.pytest_deselected(items=[item for item in items if item.nodeid in left])
-        items[:] = [item for item in items if item.nodeid not in left]
     longest: dict[Path, float] = {}
     for item in items:
         if mark := item.get_closest_marker("timeout"):
@@ -78,37 +72,6 @@ def pytest_collection_finish() -> None:
     """Ten thousand tests are there to the end: a collection of cycles need not look at them."""
     gc.collect()
     gc.freeze()
-
-
-def _left_out(items: Sequence[pytest.Item], commit: str) -> set[str]:
-    """Of a slow test's settings, those that this commit does not draw; none where there is none.
-
-    Each test is run at one setting at least: at half of them, or one in so many as its mark `drawn`
-    says, as for simulations, which say the same every time until their code changes.
-    """
-    of: dict[tuple[int, str], list[str]] = {}
-    for item in items:
-        if commit and item.get_closest_marker("slow"):
-            mark = item.get_closest_marker("drawn")
-            one_in = mark.args[0] if mark else 2
-            of.setdefault((one_in, item.nodeid.split("[")[0]), []).append(item.nodeid)
-
-    def place(name: str) -> bytes:
-        return hashlib.sha256(f"{commit} {name}".encode()).digest()
-
-    return {
-        name
-        for (one_in, _), names in of.items()
-        for name in sorted(names, key=place)[-(-len(names) // one_in) :]
-    }
-
-
-def _commit() -> str:
-    asked = ["git", "-C", str(ROOT), "rev-parse", "HEAD"]
-    try:
-        return subprocess.run(asked, capture_output=True, text=True, check=False).stdout.strip()
-    except OSError:
-        return ""
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
@@ -11,11 +10,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-
-
-def drawn(most: int) -> int:
-    """How many kills: all with `make slow EVERY=1`, else the first third of the same ones."""
-    return most if os.environ.get("DECISIONBENCH_EVERY") else -(-most // 3)
 
 
 def command(*argv: str) -> list[str]:

@@ -149,8 +149,8 @@ def corrected_difference(
     so the estimate is difference / (true - false), cut to [-1, 1]. Its limits are quantiles of the
     same over draws of the three: the rates as in `corrected_share`, the difference from a normal
     with the half-widths of its own interval below and above, so that pairs and clusters count as
-    they do there; those of a bootstrap are made wider, as they are too short for few units
-    (`_wider`). A draw in which the judge is no better than chance says nothing: -1 below, 1 above.
+    they do there. A draw in which the judge is no better than chance says nothing: -1 below, 1
+    above.
 
     Args:
         difference: of what the judge passed, by pairs, with its limits at `level`. Where an answer
@@ -175,8 +175,7 @@ def corrected_difference(
         return Corrected(share=share, low=None, high=None, method=difference.method)
     t, f = (rng.beta(k + 0.5, n - k + 0.5, draws) for k, n in (right, wrong))
     z = rng.standard_normal(draws) / ndtri((1 + level) / 2)
-    widths = difference.high - difference.mean, difference.mean - difference.low
-    up, down = (width * _wider(difference, level) for width in widths)
+    up, down = difference.high - difference.mean, difference.mean - difference.low
     seen = difference.mean + z * np.where(z > 0, up, down) + judged * (false - f)
     told = t > f
     found = np.clip(seen / np.where(told, t - f, 1.0), -1.0, 1.0)
@@ -223,25 +222,12 @@ def corrected_amount(
     return Corrected(share=share, low=low, high=high, method=method)
 
 
-def _wider(found: Interval, level: float) -> float:
-    """By how much a bootstrap's limits of n units are too short: they take n - 1 for n, z for t.
-
-    Source: Hesterberg, The American Statistician 69 (2015), 371-386, section 5.3.
-    """
-    n, tail = found.n_clusters or found.n, (1 + level) / 2
-    return _t_over_z(n - 1, tail) * (n / (n - 1)) ** 0.5 if "bootstrap" in found.method else 1.0
-
-
-def _t_over_z(freedom: float, tail: float) -> float:
-    from scipy.special import ndtri, stdtrit
-
-    return float(stdtrit(freedom, tail) / ndtri(tail))
-
-
 def _effective(share: float, units: Units, level: float) -> float:
     """Independent answers that would tell as much of a share, at most as many as there are."""
+    from scipy.special import ndtri, stdtrit
+
     variance, freedom = cluster_robust(units)
     if share in (0.0, 1.0) or variance <= 0:
         return units.effective
-    wider = _t_over_z(freedom, (1 + level) / 2) ** 2
+    wider = float(stdtrit(freedom, (1 + level) / 2) / ndtri((1 + level) / 2)) ** 2
     return float(min(share * (1 - share) / variance / wider, units.sizes.sum()))

@@ -80,7 +80,6 @@ def test_the_old_command_says_where_it_went(study: str, capsys: pytest.CaptureFi
 
 @pytest.mark.slow
 @pytest.mark.timeout(1500)
-@pytest.mark.drawn(4)
 @pytest.mark.parametrize(
     "scenario",
     [s for s in scenarios() if s.claims],

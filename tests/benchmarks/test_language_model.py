@@ -54,7 +54,6 @@ def test_a_replay_without_the_model_gives_the_table_of_the_page(
     assert digests[0] == digests[1]
 
 
-@pytest.mark.drawn(4)
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("name", [name for name in FURTHER if name not in NEED_ENCODER])

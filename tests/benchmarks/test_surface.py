@@ -42,7 +42,6 @@ def test_the_interval_of_few_cases_holds_chance(option: str, name: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-@pytest.mark.drawn(4)
 @pytest.mark.parametrize(("option", "name"), PAIRS)
 def test_the_label_is_at_chance(option: str, name: str) -> None:
     found = tells(name, cases(option, CASES))

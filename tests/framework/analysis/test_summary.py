@@ -264,6 +264,8 @@ def test_of_a_long_run_few_rows_are_in_memory_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, repeats: int
 ) -> None:
     """Neither a summary nor rows.parquet holds all rows: a run of 10^5 cases has 130 MB of them."""
+    gc.collect()
+    gc.freeze()  # what other tests left is not looked through at every part
     pair = ({"group": "a"}, {"group": "b"})
     packed = PackedRows(
         row(
@@ -278,14 +280,11 @@ def test_of_a_long_run_few_rows_are_in_memory_at_once(
         for i in range(9_000 // repeats)
         for repeat in range(repeats)
     )
-    most, unpack, calls = 0, framework.rows._unpacked, itertools.count()
-    gc.collect()
-    gc.freeze()  # what other tests left is not looked through at every part
+    most, unpack = 0, framework.rows._unpacked
 
     def counting(part: bytes) -> list[Row]:
         nonlocal most
-        if next(calls) % 4 == 0:  # over nine parts, each in its turn
-            most = max(most, sum(type(thing) is Row for thing in gc.get_objects()))
+        most = max(most, sum(type(thing) is Row for thing in gc.get_objects()))
         return unpack(part)
 
     monkeypatch.setattr(framework.rows, "_unpacked", counting)

@@ -114,7 +114,6 @@ def test_a_run_without_a_loop_has_no_part_of_one() -> None:
         compose_plan(["author=rules"])
 
 
-@pytest.mark.drawn(4)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "name",

@@ -1,4 +1,4 @@
-"""SIGKILLs at random moments of real processes; each ends as an undisturbed run does."""
+"""Fifty SIGKILLs at random moments of real processes; each ends as an undisturbed run does."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from framework.rows import measured
 from framework.store import JOURNAL, verify_run
 from framework.store.state import load_state
 from framework.text.canonical import digest
-from tests.killing import drawn, finish, kill_after
+from tests.killing import finish, kill_after
 from tests.launching import read_json
 
-KILLS = drawn(50)
+KILLS = 50
 ENDS = (0, 3)
 """Done, or done with a gate that did not pass."""
 SEED = 50
@@ -59,7 +59,7 @@ def where_it_was(directory: Path) -> str:
 
 @pytest.mark.slow
 @pytest.mark.timeout(1800)
-def test_kills_lose_and_double_nothing(tmp_path: Path) -> None:
+def test_fifty_kills(tmp_path: Path) -> None:
     rng = random.Random(SEED)
     whole, seconds, wanted = {}, {}, {}
     for kind, argv in KINDS.items():

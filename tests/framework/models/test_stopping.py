@@ -16,10 +16,9 @@ import pytest
 from framework.engine.interrupt import GRACE_S
 from framework.testing.server import KINDS, Faults, ModelServer
 from tests.framework.models.serving import BASE, held, measured, of, server, spent, summaries
-from tests.killing import drawn
 
 ROOT = Path(__file__).resolve().parents[3]
-KILLS = drawn(20)
+KILLS = 20
 
 
 @pytest.fixture(autouse=True)
@@ -123,7 +122,7 @@ def test_the_second_ctrl_c_stops_at_once_and_counts_what_it_lost() -> None:
 @pytest.mark.timeout(1200)
 @pytest.mark.parametrize("faulty", [False, True])
 def test_kills_lose_at_most_what_was_under_way(faulty: bool) -> None:
-    check_kills(faulty, KILLS, n=15 * KILLS)
+    check_kills(faulty, KILLS, n=300)
 
 
 @pytest.mark.slow

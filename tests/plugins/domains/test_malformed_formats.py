@@ -288,7 +288,6 @@ MALFORMED: Final = (
 )
 
 
-@pytest.mark.drawn(2)
 @pytest.mark.slow
 @pytest.mark.timeout(1_800)
 @pytest.mark.skipif(sys.platform != "linux", reason="no limits of memory")

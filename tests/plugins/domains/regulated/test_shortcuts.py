@@ -92,7 +92,6 @@ def labels(spec: str, n: int) -> list[str]:
     return [shared(spec).sampled(SEED, index).decision for index in range(n)]
 
 
-@pytest.mark.drawn(4)
 @pytest.mark.slow
 @pytest.mark.parametrize("spec", SPECS)
 @pytest.mark.parametrize("features", FEATURES)
@@ -100,7 +99,6 @@ def test_at_chance_on_200_cases(spec: str, features: str) -> None:
     check(globals()[features](spec, 200), labels(spec, 200))
 
 
-@pytest.mark.drawn(4)
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize("spec", SPECS)

@@ -1,4 +1,4 @@
-"""SIGKILLs of real loops; each ends with the undisturbed loop's events.
+"""Thirty SIGKILLs of real loops; each ends with the undisturbed loop's events.
 
 Two in three come at a random moment, the others when the journal has a random number of lines:
 most of a loop's time is start-up and its page, most of its events are those of cases.
@@ -18,10 +18,10 @@ import pytest
 from framework.rows import measured
 from framework.store import JOURNAL, verify_run
 from framework.store.state import load_state, protocol_events
-from tests.killing import drawn, finish, kill_after, kill_when
+from tests.killing import finish, kill_after, kill_when
 from tests.plugins.protocols.improve.scripted import told
 
-KILLS = drawn(30)
+KILLS = 30
 ARGV = (
     *("protocol=improve", "domain=loan", "budget=moderate", "tracking=none"),
     *("protocol.pool=40", "protocol.optimize=12", "protocol.confirm=16", "protocol.test=12"),
@@ -55,7 +55,7 @@ def where_it_was(directory: Path) -> str:
 
 @pytest.mark.slow
 @pytest.mark.timeout(900)
-def test_kills_lose_and_double_nothing(tmp_path: Path) -> None:
+def test_thirty_kills(tmp_path: Path) -> None:
     rng = random.Random(30)
     whole = tmp_path / "whole"
     seconds = finish(tmp_path, *ARGV, f"hydra.run.dir={whole}")
@@ -87,4 +87,4 @@ def test_kills_lose_and_double_nothing(tmp_path: Path) -> None:
         assert measured(load_state(directory).rows) == rows
         assert not verify_run(directory).problems
     print(f"{hit.total()} kills in {attempt} loops, the last event before each:", dict(hit))
-    assert hit["case.evaluated"] >= KILLS // 6, "too few inside a step"
+    assert hit["case.evaluated"] >= 5, "too few inside a step"
