@@ -43,6 +43,7 @@ from framework.statistics.agreement import agreement_limits
 from framework.statistics.clusters import units_of
 from framework.statistics.intervals import mean_interval
 from framework.statistics.paired import Comparison, compare, paired_bounds
+from framework.statistics.permutation import sign_flip_test
 from framework.statistics.proportions import mcnemar as mcnemar_test
 from framework.statistics.ratios import ratio_of_means
 from framework.statistics.seeding import generator
@@ -358,7 +359,7 @@ def _sizes() -> Iterator[Scenario]:
     ) -> Callable[[Rng, int], float | None]:
         def test(rng: Rng, n: int) -> float | None:
             a, b = draw(rng, n)
-            return compare(by_case(a), by_case(b), seed=0, resamples=RESAMPLES).permutation.p
+            return sign_flip_test(a - b, generator(0, "permutation"), RESAMPLES).p
 
         return test
 
