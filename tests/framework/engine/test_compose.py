@@ -7,7 +7,10 @@ from pathlib import Path
 
 import hydra
 import pytest
+from hydra._internal import config_loader_impl, defaults_list
+from hydra._internal.config_repository import ConfigRepository
 from hydra.core.global_hydra import GlobalHydra
+from omegaconf import OmegaConf
 
 from framework.config import GROUPS, PROTOCOL_GROUPS
 from framework.engine.compose import (
@@ -25,6 +28,7 @@ from framework.engine.compose import (
 )
 from framework.errors import UserError
 from framework.registry import plugins
+from hydra_plugins import decisionbench_options
 from tests.launching import HOTPOT
 
 EXPERIMENTS = sorted(
@@ -132,6 +136,32 @@ def test_every_shipped_experiment_composes(name: str) -> None:
         for job, plan in zip(jobs, plans, strict=True)
     }
     assert len({plan.digest for plan in plans}) == len(effective) > 0
+
+
+def test_what_is_read_once_composes_as_what_hydra_reads_each_time(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    jobs = [
+        ["+experiment=longhorizon/main", *(f"{g}={o}" for g, o in chosen.items())]
+        for chosen in (
+            {"arch": "typed_graph", "budget": "tight"},
+            {"arch": "bm25", "domain": "hotpotqa"},
+            {"arch": "typed_graph", "arch.hops": "3"},
+            {"arch": "typed_graph", "budget": "tight"},
+        )
+    ]
+    (tmp_path / "arch").mkdir()
+    (tmp_path / "arch" / "mine.yaml").write_text("defaults: [bm25, _self_]\nk1: 0.5\n")
+    jobs.append([f"hydra.searchpath=[file://{tmp_path}]", "arch=mine"])
+    quick = [OmegaConf.to_container(compose_raw(job)) for job in jobs]
+    assert quick[0] == quick[3] != quick[2]
+    monkeypatch.setattr(decisionbench_options, "_compose_quickly", lambda: None)
+    monkeypatch.setattr(config_loader_impl, "ConfigRepository", ConfigRepository)
+    monkeypatch.setattr(defaults_list, "_create_interpolation_map", decisionbench_options.CHOICES)
+    GlobalHydra.instance().clear()
+    with composer():
+        assert [OmegaConf.to_container(compose_raw(job)) for job in jobs] == quick
+        assert type(GlobalHydra.instance().config_loader().repository) is ConfigRepository
 
 
 @pytest.mark.slow
