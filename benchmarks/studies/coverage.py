@@ -41,8 +41,8 @@ from benchmarks.studies.coverage_samples import (
 from framework.reporting.markdown import print_or_put
 from framework.statistics.agreement import agreement_limits
 from framework.statistics.clusters import units_of
-from framework.statistics.intervals import mean_interval
-from framework.statistics.paired import Comparison, compare, paired_bounds
+from framework.statistics.intervals import Interval, mean_interval
+from framework.statistics.paired import compare, paired_bounds
 from framework.statistics.permutation import sign_flip_test
 from framework.statistics.proportions import mcnemar as mcnemar_test
 from framework.statistics.ratios import ratio_of_means
@@ -244,28 +244,24 @@ def _means() -> Iterator[Scenario]:
 
 
 def _differences() -> Iterator[Scenario]:
-    def interval(found: Comparison) -> Limits:
-        return found.interval.low, found.interval.high
+    def interval(*arms: Any, alpha: float = 0.05, resamples: int = RESAMPLES) -> Interval:
+        return compare(*arms, seed=0, resamples=resamples, alpha=alpha).interval
 
-    def bounds(found: Comparison) -> Limits:
-        return found.bounds.low, found.bounds.high
+    def bounds(*arms: Any, alpha: float = 0.05, resamples: int = 0) -> Interval:
+        return paired_bounds(*arms, alpha=alpha)
 
-    def of(
-        draw: Callable[[Rng, int], Pairs], truth: float, limits: Callable[[Comparison], Limits]
-    ) -> Hit:
+    def of(draw: Callable[[Rng, int], Pairs], truth: float, limits: Callable[..., Interval]) -> Hit:
         def hit(rng: Rng, n: int) -> bool | None:
             a, b = draw(rng, n)
-            found = compare(by_case(a), by_case(b), seed=0, resamples=RESAMPLES)
-            return _covers(limits(found), truth)
+            found = limits(by_case(a), by_case(b))
+            return _covers((found.low, found.high), truth)
 
         return hit
 
-    def over_clusters(skewed: bool, limits: Callable[[Comparison], Limits], alpha: float) -> Hit:
+    def over_clusters(skewed: bool, limits: Callable[..., Interval], alpha: float) -> Hit:
         def hit(rng: Rng, n: int) -> bool | None:
-            found = compare(
-                *_around(*clustered_pairs(skewed)(rng, n)), seed=0, resamples=20, alpha=alpha
-            )
-            covered = _covers(limits(found), 0.0)
+            found = limits(*_around(*clustered_pairs(skewed)(rng, n)), alpha=alpha, resamples=20)
+            covered = _covers((found.low, found.high), 0.0)
             return covered if alpha == 0.05 or covered is None else not covered
 
         return hit
@@ -364,10 +360,12 @@ def _sizes() -> Iterator[Scenario]:
         return test
 
     def skewed(rng: Rng, n: int, careful: bool) -> float | None:
-        found = compare(*_around(skewed_alone(rng, n), list(range(n))), seed=0, resamples=RESAMPLES)
-        if careful and _covers((found.bounds.low, found.bounds.high), 0.0) is not False:
-            return 1.0
-        return found.permutation.p
+        differences = skewed_alone(rng, n)
+        p = sign_flip_test(differences, generator(0, "permutation"), RESAMPLES).p
+        if careful and p is not None and p < 0.05:
+            bounds = paired_bounds(*_around(differences, list(range(n))))
+            return 1.0 if _covers((bounds.low, bounds.high), 0.0) is not False else p
+        return p
 
     def mcnemar(rng: Rng, n: int) -> float | None:
         return mcnemar_test(*graded_pairs(0.0)(rng, n)).p
