@@ -74,10 +74,11 @@ run: setup ## run the main job offline (RUN_ARGS="..." for another)
 test: setup ## run the tests, without the slow tier and ci-extras
 	$(PYTEST) -n $(WORKERS) --dist worksteal -m "not slow and $(ELSEWHERE)" $(ARGS)
 
-# By file, as what a file's tests share is measured once; in the order of tests/conftest.py.
+# By file, as what a file's tests share is measured once; in the order of tests/conftest.py. One more
+# worker than cores: a fifth of the time they wait, for a process to start, to be killed or to answer.
 .PHONY: slow
 slow: setup ## run the slow tests
-	$(PYTEST) -n $(WORKERS) --dist loadfile --no-loadscope-reorder -m "slow and $(ELSEWHERE)" --timeout 1800 $(ARGS)
+	$(PYTEST) -n $$(( $(WORKERS) + 1 )) --dist loadfile --no-loadscope-reorder -m "slow and $(ELSEWHERE)" --timeout 1800 $(ARGS)
 
 .PHONY: lint
 lint: setup ## check style and format

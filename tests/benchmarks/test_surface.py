@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -26,8 +27,14 @@ PAIRS = [(option, name) for option in DOMAINS for name in controls(option)]
 
 
 @cache
+def all_cases(option: str) -> Drawn:
+    return drawn(option, CASES, SEED)
+
+
 def cases(option: str, n: int) -> Drawn:
-    return drawn(option, n, SEED)
+    one = all_cases(option)
+    first = {name: getattr(one, name)[:n] for name in ("cases", "histories", "labels")}
+    return replace(one, **first)
 
 
 @pytest.mark.slow
