@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from datetime import date
-from typing import Any
+from functools import cache
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -23,6 +24,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
+from plugins.domains.regulated.domain import Regulated
+from plugins.domains.regulated.sampled import Sampled
 from tests.plugins.domains.regulated.support import SEED, SPECS, shared
 
 FEATURES = {"facts": 5_000, "protected": 5_000}
@@ -32,37 +35,53 @@ LEVEL = 0.05 / (len(FEATURES) * len(SPECS) * 2)
 BOUND = float(t.isf(LEVEL, PERMUTATIONS - 1)) * (1 + 1 / PERMUTATIONS) ** 0.5
 
 
-def facts(spec: str, n: int) -> Any:
-    """Every fact as it stands, what is missing, in conflict or revised, and which way."""
-    one = shared(spec)
-    rows = []
-    for index in range(n):
+class Drawn(NamedTuple):
+    """Of the first cases, in order: every fact, the protected attributes, the label, the stratum.
+
+    Facts stand as they are; and what is missing, in conflict or revised, and which way.
+    """
+
+    facts: list[dict[str, float | str]]
+    protected: list[dict[str, Any]]
+    labels: list[str]
+    strata: list[str]
+
+
+@cache
+def drawn(spec: str) -> Drawn:
+    """Every case once: drawing them takes longer than all fits."""
+    one, found = shared(spec), Drawn([], [], [], [])
+    for index in range(max(FEATURES.values())):
         sampled = one.sampled(SEED, index)
-        known = sampled.known(one.spec.formulas)
-        row: dict[str, float | str] = {}
-        for key, value in sampled.facts.items():
-            if one.spec.facts[key].type in ("identifier", "provision"):
-                continue
-            if key not in known:
-                row[f"{key} missing"] = 1
-            elif isinstance(value, date):
-                row[key] = (sampled.plan.intake - value).days
-            else:
-                row[key] = value
-            row[f"{key} open"] = len(known.get(key, ())) != 1
-        for revision in sampled.revisions:
-            risen = revision.retired[-1] < sampled.facts[revision.key]  # type: ignore[operator]
-            row[f"{revision.key} risen"] = 1 if risen else -1
-            row[f"{revision.key} rescinded"] = revision.rescinded
-        rows.append(row)
-    return DictVectorizer(sparse=False).fit_transform(rows)
+        found.facts.append(of_facts(one, sampled))
+        found.protected.append(dict(sampled.protected))
+        found.labels.append(sampled.decision)
+        found.strata.append(sampled.plan.stratum)
+    return found
 
 
-def protected(spec: str, n: int) -> Any:
-    """The protected attributes."""
-    one = shared(spec)
-    rows = [dict(one.sampled(SEED, index).protected) for index in range(n)]
-    return DictVectorizer(sparse=False).fit_transform(rows)
+def of_facts(one: Regulated, sampled: Sampled) -> dict[str, float | str]:
+    known = sampled.known(one.spec.formulas)
+    row: dict[str, float | str] = {}
+    for key, value in sampled.facts.items():
+        if one.spec.facts[key].type in ("identifier", "provision"):
+            continue
+        if key not in known:
+            row[f"{key} missing"] = 1
+        elif isinstance(value, date):
+            row[key] = (sampled.plan.intake - value).days
+        else:
+            row[key] = value
+        row[f"{key} open"] = len(known.get(key, ())) != 1
+    for revision in sampled.revisions:
+        risen = revision.retired[-1] < sampled.facts[revision.key]  # type: ignore[operator]
+        row[f"{revision.key} risen"] = 1 if risen else -1
+        row[f"{revision.key} rescinded"] = revision.rescinded
+    return row
+
+
+def matrix(features: str, spec: str, n: int) -> Any:
+    return DictVectorizer(sparse=False).fit_transform(getattr(drawn(spec), features)[:n])
 
 
 def score(X: Any, labels: Any) -> tuple[float, float]:
@@ -88,47 +107,38 @@ def check(X: Any, labels: Sequence[str]) -> None:
     assert accuracy <= majority + BOUND * np.sqrt(majority * (1 - majority) / len(labels))
 
 
-def labels(spec: str, n: int) -> list[str]:
-    return [shared(spec).sampled(SEED, index).decision for index in range(n)]
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("spec", SPECS)
 @pytest.mark.parametrize("features", FEATURES)
+@pytest.mark.parametrize("spec", SPECS)
 def test_at_chance_on_200_cases(spec: str, features: str) -> None:
-    check(globals()[features](spec, 200), labels(spec, 200))
+    check(matrix(features, spec, 200), drawn(spec).labels[:200])
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
-@pytest.mark.parametrize("spec", SPECS)
 @pytest.mark.parametrize("features", FEATURES)
+@pytest.mark.parametrize("spec", SPECS)
 def test_at_chance(spec: str, features: str) -> None:
     n = FEATURES[features]
-    check(globals()[features](spec, n), labels(spec, n))
+    check(matrix(features, spec, n), drawn(spec).labels[:n])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("spec", SPECS)
 def test_the_check_finds_a_planted_shortcut(spec: str) -> None:
     """The instrument itself: one feature that is right five times in six is enough to fail it."""
-    y = labels(spec, 200)
+    y = drawn(spec).labels[:200]
     rng = np.random.default_rng(1)
     hint = np.array([[label == y[0]] for label in y], dtype=float) + rng.normal(0, 0.5, (200, 1))
     with pytest.raises(AssertionError):
-        check(np.hstack([facts(spec, 200), hint]), y)
+        check(np.hstack([matrix("facts", spec, 200), hint]), y)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("spec", SPECS)
 def test_labels_come_in_the_same_shares_in_every_stratum(spec: str) -> None:
     """Were abstention commoner among open cases, seeing that a case is open would be a hint."""
-    one = shared(spec)
-    sampled = [one.sampled(SEED, index) for index in range(1_000)]
-    strata = sorted({d.plan.stratum for d in sampled})
-    outcomes = list(one.spec.labels)
-    table = [
-        [sum(d.plan.stratum == s and d.decision == o for d in sampled) for o in outcomes]
-        for s in strata
-    ]
+    found = list(zip(drawn(spec).strata[:1_000], drawn(spec).labels[:1_000], strict=True))
+    strata, outcomes = sorted({stratum for stratum, _ in found}), list(shared(spec).spec.labels)
+    table = [[found.count((stratum, outcome)) for outcome in outcomes] for stratum in strata]
     assert chi2_contingency(table).pvalue > 0.01
