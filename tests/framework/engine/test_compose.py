@@ -10,6 +10,8 @@ import pytest
 from hydra._internal import config_loader_impl, defaults_list
 from hydra._internal.config_repository import ConfigRepository
 from hydra.core.global_hydra import GlobalHydra
+from hydra.errors import HydraException
+from hydra.types import RunMode
 from omegaconf import OmegaConf
 
 from framework.config import GROUPS, PROTOCOL_GROUPS
@@ -162,6 +164,33 @@ def test_what_is_read_once_composes_as_what_hydra_reads_each_time(
     with composer():
         assert [OmegaConf.to_container(compose_raw(job)) for job in jobs] == quick
         assert type(GlobalHydra.instance().config_loader().repository) is ConfigRepository
+
+
+def test_what_is_composed_for_the_mode_is_what_is_run(tmp_path: Path) -> None:
+    loader = GlobalHydra.instance().config_loader()
+    (tmp_path / "arch").mkdir()
+    (tmp_path / "arch" / "mine.yaml").write_text("defaults: [bm25, _self_]\nk1: 0.5\n")
+    for given, added, mode in (
+        (["arch=bm25", "budget=tight", "hydra.run.dir=r"], ["hydra.mode=RUN"], RunMode.RUN),
+        (["arch=bm25,none"], ["hydra.mode=MULTIRUN"], RunMode.MULTIRUN),
+        (["+experiment=quickstart"], [], RunMode.MULTIRUN),
+        ([f"hydra.searchpath=[file://{tmp_path}]", "arch=mine"], ["hydra.mode=RUN"], RunMode.RUN),
+    ):
+        for_the_mode = loader.load_configuration(
+            "config", given, RunMode.MULTIRUN, validate_sweep_overrides=False
+        )
+        found = loader.load_configuration("config", [*given, *added], mode)
+        assert found is for_the_mode
+        plain = decisionbench_options.COMPOSE(loader, "config", [*given, *added], mode)
+        assert OmegaConf.to_container(found) == OmegaConf.to_container(plain)
+        assert found.hydra.mode is plain.hydra.mode is mode
+        assert loader.load_configuration("config", [*given, *added], mode) is not found
+    for mistaken in (["arch=???"], ["arch=bm25,none"]):
+        loader.load_configuration(
+            "config", mistaken, RunMode.MULTIRUN, validate_sweep_overrides=False
+        )
+        with pytest.raises(HydraException):
+            loader.load_configuration("config", [*mistaken, "hydra.mode=RUN"], RunMode.RUN)
 
 
 @pytest.mark.slow
