@@ -98,14 +98,16 @@ class PluginOptionsPath(SearchPathPlugin):
 
 
 class KnownConfigs(ConfigRepository):
-    """Options that are read and parsed once, however many jobs of a sweep choose them.
+    """Options that are read and parsed twice, however many jobs of a sweep choose them.
 
-    Hydra reads all of them again for each composition. Between programs nothing is kept.
+    Hydra reads all of them again for each composition. From the second on they are kept: a command
+    that composes once needs no copies.
     """
 
     def __init__(self, config_search_path: ConfigSearchPath) -> None:
         super().__init__(config_search_path)
         self.known: dict[str, ConfigResult | None] = {}
+        self.asked: set[str] = set()
 
     def __deepcopy__(self, memo: dict[int, object]) -> KnownConfigs:
         # Hydra copies it for each composition, which may search in other places than this one.
@@ -114,14 +116,21 @@ class KnownConfigs(ConfigRepository):
     def initialize_sources(self, config_search_path: ConfigSearchPath) -> None:
         """Search these places, and forget what others hold."""
         super().initialize_sources(config_search_path)
-        self.known = {}
+        self.known, self.asked = {}, set()
 
     def load_config(self, config_path: str) -> ConfigResult | None:
         """A result of the caller's own, as composing changes what it is given."""
-        if config_path not in self.known:
-            self.known[config_path] = super().load_config(config_path)
-        found = self.known[config_path]
-        return found and dataclasses.replace(found, config=copy.deepcopy(found.config))
+        if config_path in self.known:
+            return _copy_of(self.known[config_path])
+        found = super().load_config(config_path)
+        if config_path in self.asked:
+            self.known[config_path] = _copy_of(found)
+        self.asked.add(config_path)
+        return found
+
+
+def _copy_of(found: ConfigResult | None) -> ConfigResult | None:
+    return found and dataclasses.replace(found, config=copy.deepcopy(found.config))
 
 
 def _compose_quickly() -> None:
