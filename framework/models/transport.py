@@ -347,13 +347,13 @@ class Served(ABC, Generic[S]):
             except BaseException:
                 self._throttle.leave(started)
                 raise
-            try:
-                if account and reserved:
-                    self._commit(account, reserved, response, body)
+            try:  # stored first: a kill in between counts it as lost, and it is not paid for again
                 if (cache := self._open_cache()) is not None:
                     cache.put(key, operation, response)
             finally:
                 self._throttle.leave(started)
+                if account and reserved:
+                    self._commit(account, reserved, response, body)
             return response
 
     def _commit(

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import sqlite3
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from benchmarks.chaos.hostile import answers, serving
 from framework.errors import StopRun
 from framework.models.cache import Response, ResponseCache
+from framework.models.spending import Reservation, Spending
 from tests.launching import QUESTIONS, everything_in, run
 
 DAMAGED = {
@@ -99,3 +101,32 @@ def test_a_cache_that_can_t_be_written_ends_every_call_and_what_was_answered_is_
     with sqlite3.connect(".spending.sqlite") as db:
         assert db.execute("SELECT calls FROM spent").fetchone()[0] > 0
     db.close()
+
+
+def test_what_is_booked_as_answered_was_stored_before(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A kill between the two then counts a call as lost; it never pays for one again unseen."""
+    stored: list[str] = []
+    put = ResponseCache.put
+
+    def noted(self: ResponseCache, key: str, operation: str, response: Response) -> None:
+        put(self, key, operation, response)
+        stored.append(key)
+
+    booked: list[int] = []
+    commit = Spending.commit
+
+    def late(self: Spending, reserved: Reservation, *took: Any) -> None:
+        booked.append(len(stored))
+        assert len(stored) >= len(booked)
+        commit(self, reserved, *took)
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(ResponseCache, "put", noted)
+    monkeypatch.setattr(Spending, "commit", late)
+    with serving(answers("yes")) as url:
+        asking = ("model=openai", f"model.base_url={url}/v1", "max_cost_usd=1")
+        done = run(capsys, *HOTPOT, *asking, "hydra.run.dir=r")
+    assert done.status == 0, done.err
+    assert len(booked) == len(stored) > 0
