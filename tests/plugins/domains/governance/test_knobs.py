@@ -43,7 +43,7 @@ def covariates(settings: GovernanceSettings, seed: int) -> dict[str, float]:
     events = list(made.history(case.history_id))
     layout = made.corpus(seed, 0).layout
     intact = domain(**{**_as_dict(settings), "fidelity": 1.0})
-    truth = list(intact.history(case.history_id))
+    truth = events if settings.fidelity == 1 else list(intact.history(case.history_id))
     first = layout.event_id(layout.chains[0].start + layout.chains[0].depth)
     entry = layout.event_id(layout.chains[0].start)
     drift = made.drift(case)
