@@ -8,6 +8,7 @@ from pathlib import Path
 import hydra
 import pytest
 from hydra._internal import config_loader_impl, defaults_list
+from hydra._internal.config_loader_impl import ConfigLoaderImpl
 from hydra._internal.config_repository import ConfigRepository
 from hydra.core.global_hydra import GlobalHydra
 from hydra.errors import HydraException
@@ -30,7 +31,7 @@ from framework.engine.compose import (
 )
 from framework.errors import UserError
 from framework.registry import plugins
-from hydra_plugins import decisionbench_options
+from hydra_plugins import _decisionbench_composing as composing
 from tests.launching import HOTPOT
 
 EXPERIMENTS = sorted(
@@ -157,9 +158,10 @@ def test_what_is_read_once_composes_as_what_hydra_reads_each_time(
     jobs.append([f"hydra.searchpath=[file://{tmp_path}]", "arch=mine"])
     quick = [OmegaConf.to_container(compose_raw(job)) for job in jobs]
     assert quick[0] == quick[3] != quick[2]
-    monkeypatch.setattr(decisionbench_options, "_compose_quickly", lambda: None)
+    monkeypatch.setattr(composing, "compose_quickly", lambda: None)
     monkeypatch.setattr(config_loader_impl, "ConfigRepository", ConfigRepository)
-    monkeypatch.setattr(defaults_list, "_create_interpolation_map", decisionbench_options.CHOICES)
+    monkeypatch.setattr(ConfigLoaderImpl, "_load_configuration_impl", composing.COMPOSE)
+    monkeypatch.setattr(defaults_list, "_create_interpolation_map", composing.CHOICES)
     GlobalHydra.instance().clear()
     with composer():
         assert [OmegaConf.to_container(compose_raw(job)) for job in jobs] == quick
@@ -181,7 +183,7 @@ def test_what_is_composed_for_the_mode_is_what_is_run(tmp_path: Path) -> None:
         )
         found = loader.load_configuration("config", [*given, *added], mode)
         assert found is for_the_mode
-        plain = decisionbench_options.COMPOSE(loader, "config", [*given, *added], mode)
+        plain = composing.COMPOSE(loader, "config", [*given, *added], mode)
         assert OmegaConf.to_container(found) == OmegaConf.to_container(plain)
         assert found.hydra.mode is plain.hydra.mode is mode
         assert loader.load_configuration("config", [*given, *added], mode) is not found
