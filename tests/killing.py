@@ -16,7 +16,7 @@ def command(*argv: str) -> list[str]:
     return [sys.executable, str(ROOT / "run.py"), *argv]
 
 
-def finish(cwd: Path, *argv: str, statuses: tuple[int, ...] = (0,), timeout: float = 600) -> float:
+def finish(cwd: Path, *argv: str, statuses: tuple[int, ...] = (0,), timeout: float = 120) -> float:
     """Run to the end, undisturbed, and return the seconds it took."""
     start = time.monotonic()
     done = subprocess.run(

@@ -16,7 +16,7 @@ PAGE = ROOT / "docs" / "guide" / "judges.md"
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(300)
 def test_every_command_of_the_page(tmp_path: Path) -> None:
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     typed = commands(PAGE)

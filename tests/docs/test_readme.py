@@ -18,7 +18,7 @@ SHOWN = ("README.md", "conf", "docs", "framework", "plugins", "hydra_plugins", "
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(300)
 def test_every_shell_block_is_pasted(tmp_path: Path) -> None:
     """All commands of `decisionbench` run as they stand.
 

@@ -19,7 +19,7 @@ PAGE = ROOT / "docs" / "guide" / "running.md"
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(300)
 def test_every_command_of_the_page(tmp_path: Path) -> None:
     path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     typed = commands(PAGE)
@@ -82,7 +82,7 @@ def sh(script: str, place: Path, **env: str) -> subprocess.CompletedProcess[str]
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(300)
 def test_the_gate_of_the_page_passes_in_github_actions_and_in_a_shell(tmp_path: Path) -> None:
     """Its steps run as they stand but for `uses:` and `make setup`, which the test has done."""
     written = {block.title: block.text for block in blocks(PAGE) if block.title}

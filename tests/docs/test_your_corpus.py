@@ -16,7 +16,7 @@ PAGE = ROOT / "docs" / "guide" / "your-corpus.md"
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(300)
 def test_every_command_of_the_page(tmp_path: Path) -> None:
     for block in blocks(PAGE):
         if block.title:

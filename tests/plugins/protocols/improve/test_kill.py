@@ -1,8 +1,7 @@
 """Thirty SIGKILLs of real loops; each ends with the undisturbed loop's events.
 
 Two in three come at a random moment, the others when the journal has a random number of lines:
-most of a loop's time is start-up, most of its events are those of cases. One loop in four makes its
-page, a third of its time.
+most of a loop's time is start-up and its page, most of its events are those of cases.
 """
 
 from __future__ import annotations
@@ -59,26 +58,22 @@ def where_it_was(directory: Path) -> str:
 def test_thirty_kills(tmp_path: Path) -> None:
     rng = random.Random(30)
     whole = tmp_path / "whole"
-    seconds = finish(tmp_path, *ARGV, "report=false", f"hydra.run.dir={whole}")
+    seconds = finish(tmp_path, *ARGV, f"hydra.run.dir={whole}")
     wanted, rows, lines = events_of(whole), measured(load_state(whole).rows), lines_of(whole)
     hit: Counter[str] = Counter()
     attempt = 0
     while hit.total() < KILLS:
         directory = tmp_path / f"run-{attempt}"
-        page = attempt % 4 == 3
-        new = (*ARGV, f"report={str(page).lower()}", f"hydra.run.dir={directory}")
         attempt += 1
         for _ in range(rng.randint(1, 4)):
             begun = directory.exists()
-            given = (f"resume={directory}",) if begun else new
+            given = (f"resume={directory}",) if begun else (*ARGV, f"hydra.run.dir={directory}")
             written = lines_of(directory)
             if hit.total() % 3 == 1 and written < lines:
                 line = rng.randint(written + 1, lines)
                 killed = kill_when(partial(has_lines, directory, line), tmp_path, *given)
             else:
-                killed = kill_after(
-                    rng.uniform(0.3, 1.5 if page else 1.0) * seconds, tmp_path, *given
-                )
+                killed = kill_after(rng.uniform(0.3, 1.0) * seconds, tmp_path, *given)
                 seconds *= 1.0 if killed else 0.8  # its load is not ours alone
             if not killed:
                 break
@@ -86,7 +81,7 @@ def test_thirty_kills(tmp_path: Path) -> None:
             hit[where] += 1
             seconds *= 1.1 if where == "start-up" else 1.0
         if not directory.exists():
-            finish(tmp_path, *new)
+            finish(tmp_path, *ARGV, f"hydra.run.dir={directory}")
         finish(tmp_path, f"resume={directory}")
         assert events_of(directory) == wanted
         assert measured(load_state(directory).rows) == rows
