@@ -149,7 +149,7 @@ def test_what_is_read_once_composes_as_what_hydra_reads_each_time(
         for chosen in (
             {"arch": "typed_graph", "budget": "tight"},
             {"arch": "bm25", "domain": "hotpotqa"},
-            {"arch": "typed_graph", "arch.hops": "3"},
+            {"arch": "typed_graph", "arch.hops": "3", "n_cases": "5", "seed": "8"},
             {"arch": "typed_graph", "budget": "tight"},
         )
     ]
