@@ -27,7 +27,7 @@ RUN_ARGS ?= +experiment=quickstart
 ARGS ?=
 # Tests with a target of their own.
 ELSEWHERE := not browser and not postgresql and not local and not typescript and not interpreters and not ray and not inspect and not peers
-# Processes for `make test`; the other tiers run one test at a time, as they measure or kill.
+# Processes for tests and types; tests that measure beside others' code run one at a time.
 WORKERS ?= 2
 
 .PHONY: help
@@ -87,7 +87,7 @@ lint: setup ## check style and format
 
 .PHONY: types
 types: setup ## check types
-	$(BIN)/mypy framework plugins hydra_plugins decisionbench decisionbench_gate $(wildcard run.py)
+	$(BIN)/mypy --num-workers $(WORKERS) framework plugins hydra_plugins decisionbench decisionbench_gate $(wildcard run.py)
 
 .PHONY: layers
 layers: setup ## check that imports follow the layers
@@ -161,7 +161,8 @@ ci-extras: setup ## install what some tests need (Chromium, ...) and run these
 	fi
 	@$(PY) -c "import bm25s, inspect_ai, networkx, umap" 2>/dev/null \
 		|| $(PIP_INSTALL) --no-build-isolation -e '.[dev,inspect,bench,umap]'
-	DECISIONBENCH_REQUIRE_EXTRAS=1 $(PYTEST) -m "browser or postgresql or typescript or interpreters or inspect or peers" -rs --timeout 600 $(ARGS)
+	DECISIONBENCH_REQUIRE_EXTRAS=1 $(PYTEST) -n $(WORKERS) --dist loadfile -m "browser or postgresql or typescript or interpreters or inspect" -rs --timeout 600 $(ARGS)
+	DECISIONBENCH_REQUIRE_EXTRAS=1 $(PYTEST) -m peers -rs --timeout 600 $(ARGS)
 
 # Recorded answers need neither model nor encoder.
 .PHONY: lm

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import settings
 
+from tests import starting
+
 if TYPE_CHECKING:
     from pytest_httpserver import HTTPServer
     from selenium.webdriver import Chrome
@@ -68,8 +70,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: -longest.get(item.path, 0.0))
 
 
-def pytest_collection_finish() -> None:
+def pytest_collection_finish(session: pytest.Session) -> None:
     """Ten thousand tests are there to the end: a collection of cycles need not look at them."""
+    if any(item.get_closest_marker("slow") for item in session.items):
+        starting.start_quickly()
     gc.collect()
     gc.freeze()
 

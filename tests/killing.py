@@ -9,6 +9,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from tests.starting import wait_until_quick
+
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -18,6 +20,7 @@ def command(*argv: str) -> list[str]:
 
 def finish(cwd: Path, *argv: str, statuses: tuple[int, ...] = (0,), timeout: float = 120) -> float:
     """Run to the end, undisturbed, and return the seconds it took."""
+    wait_until_quick()
     start = time.monotonic()
     done = subprocess.run(
         command(*argv), cwd=cwd, capture_output=True, text=True, check=False, timeout=timeout
