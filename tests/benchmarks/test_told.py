@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.metrics import roc_auc_score
 
-from benchmarks.attacks._told import CASES, CHANCE, Row, Told, told
+from benchmarks.attacks._told import CASES, CHANCE, Row, Told, _each, told
 
 
 def noise(n: int) -> tuple[list[Row], list[str]]:
@@ -83,3 +84,11 @@ def test_few_cases_are_judged_by_their_interval() -> None:
     assert one.at_chance
     assert not Told(auc=0.58, low=0.49, high=0.67, cases=CASES, clusters=CASES).at_chance
     assert not Told(auc=0.58, low=0.52, high=0.64, cases=200, clusters=200).at_chance
+
+
+def test_the_auc_is_that_of_scikit_learn_ties_too() -> None:
+    rng = np.random.default_rng(1)
+    labels = np.r_[0, 1, 2, rng.integers(0, 3, 200)]
+    chances = rng.random((203, 3)).round(1)
+    of_each = [roc_auc_score(labels == k, chances[:, k]) for k in range(3)]
+    assert _each(chances, labels) == pytest.approx(of_each, abs=1e-12)
