@@ -143,12 +143,13 @@ def differing(entry: dict[str, Any], arms: Sequence[str], commit: str) -> list[s
     """Rows of these arms that the docs do not hold as they are; each is printed."""
     directory = RUNS / f"sample-{commit[:8]}-{entry['name']}-{arms[0]}"
     if not directory.exists():
-        kept = [word for word in entry["sweep"] if not word.startswith("arch=")]
+        kept = [w for w in entry["sweep"] if not w.startswith(("arch=", "tracking="))]
         with composer():
             named = compose_raw(_experiment(kept)).get("baseline")
         # Differences from a baseline are only in tables of which the manifest keeps it beside.
         baseline = () if named in arms else (f"baseline={arms[0]}",)
-        call("run.py", *kept, f"arch={','.join(arms)}", *baseline, f"hydra.sweep.dir={directory}")
+        given = (*kept, f"arch={','.join(arms)}", *baseline, f"hydra.sweep.dir={directory}")
+        call("run.py", *given, "tracking=none")  # nobody asked for a run to compare with others
     missing = []
     joint = entry.get("joint", ())
     for place, how in entry["tables"].items():
