@@ -35,7 +35,7 @@ LIBRARIES = (
     *("matplotlib.figure", "matplotlib.backends.backend_svg", "anthropic", "openai"),
 )
 """What most commands import, of others."""
-AT_THE_START = ("PYTHON", "OPENBLAS", "OMP", "MKL", "MLFLOW", "LC_", "LANG", "TZ", "MPL")
+AT_THE_START = ("PYTHON", "OPENBLAS", "OMP", "MKL", "MLFLOW_DIS", "LC_", "LANG", "TZ", "MPL")
 """How names of variables begin that Python or a library may read when it starts."""
 _MOST = 1 << 20
 """Bytes of one request."""
