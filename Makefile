@@ -161,7 +161,7 @@ ci-extras: setup ## install what some tests need (Chromium, ...) and run these
 	fi
 	@$(PY) -c "import bm25s, inspect_ai, networkx, umap" 2>/dev/null \
 		|| $(PIP_INSTALL) --no-build-isolation -e '.[dev,inspect,bench,umap]'
-	DECISIONBENCH_REQUIRE_EXTRAS=1 $(PYTEST) -n $(WORKERS) --dist loadfile -m "browser or postgresql or typescript or interpreters or inspect" -rs --timeout 600 $(ARGS)
+	DECISIONBENCH_REQUIRE_EXTRAS=1 $(PYTEST) -n $(WORKERS) --dist loadgroup --no-loadscope-reorder -m "browser or postgresql or typescript or interpreters or inspect" -rs --timeout 600 $(ARGS)
 	DECISIONBENCH_REQUIRE_EXTRAS=1 $(PYTEST) -m peers -rs --timeout 600 $(ARGS)
 
 # Recorded answers need neither model nor encoder.

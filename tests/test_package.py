@@ -151,8 +151,8 @@ def rows_of(run_directory: Path) -> list[dict[str, Any]]:
     "version",
     [
         pytest.param("3.11", marks=pytest.mark.slow),
-        pytest.param("3.12", marks=pytest.mark.interpreters),
-        pytest.param("3.13", marks=pytest.mark.interpreters),
+        pytest.param("3.12", marks=(pytest.mark.interpreters, pytest.mark.xdist_group("3.12"))),
+        pytest.param("3.13", marks=(pytest.mark.interpreters, pytest.mark.xdist_group("3.13"))),
     ],
 )
 @pytest.mark.timeout(3600)  # most of it is pip, which on a loaded machine takes half an hour
