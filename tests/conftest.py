@@ -6,6 +6,7 @@ import gc
 import importlib.util
 import os
 import shutil
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -62,17 +63,18 @@ settings.load_profile("ci")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Files whose tests may take longest come first: no process ends long after the other.
+    """Files whose tests may take longest come first, then those of most tests: none ends alone.
 
     Where tests are dealt by group, those of a file are one, as they share what is measured once.
     """
     longest: dict[Path, float] = {}
+    tests = Counter(item.path for item in items if item.get_closest_marker("slow"))
     for item in items:
         if not item.get_closest_marker("xdist_group"):
             item.add_marker(pytest.mark.xdist_group(str(item.path)))
         if mark := item.get_closest_marker("timeout"):
             longest[item.path] = max(longest.get(item.path, 0.0), mark.args[0])
-    items.sort(key=lambda item: -longest.get(item.path, 0.0))
+    items.sort(key=lambda item: (-longest.get(item.path, 0.0), -tests[item.path]))
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:

@@ -23,7 +23,7 @@ from benchmarks.performance import Measured, main, measure, ratios_table, record
 RECORDED = recorded()
 ALLOWED = 2 / 3
 ELSEWHERE = {"bm25s": pytest.mark.peers, "networkx": pytest.mark.peers,
-             "inspect_ai": pytest.mark.inspect, "lm-eval": pytest.mark.peers}  # fmt: skip
+             "inspect_ai": pytest.mark.peers, "lm-eval": pytest.mark.peers}  # fmt: skip
 """Peers that `make ci-extras` installs, if not `BY_HAND`; every other comes with `make setup`."""
 BY_HAND = {"lm-eval"}
 """Peers that no extra installs."""
