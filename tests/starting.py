@@ -1,21 +1,23 @@
-"""Our commands start from a process that has imported numpy, Hydra and MLflow: half of their time.
+"""Our commands start from a process that has imported what they import: most of a short one's time.
 
-Tests start a thousand commands, and each imports the same libraries. Here one process imports them
+Tests start a thousand commands, and each imports the same modules. Here one process imports them
 once, and a command is a fork of it: a process of its own all the same, child of the test, with its
 own arguments, folder, environment and files; it can be waited for, told to stop and killed as any
-other. Nothing of ours is imported beforehand, so that what a command runs is what it finds.
+other. Modules are imported beforehand and nothing of them is called.
 
-What has other ways to start (an option of Python, another interpreter, a shell) starts as ever, and
-so does everything where there is no Linux.
+What has other ways to start (an option of Python, another interpreter, a shell) or packages of its
+own starts as ever, and so does everything where there is no Linux.
 """
 
 from __future__ import annotations
 
+import atexit
 import gc
 import importlib
 import inspect
 import json
 import os
+import pkgutil
 import runpy
 import select
 import socket
@@ -24,6 +26,7 @@ import sys
 import threading
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -35,6 +38,8 @@ LIBRARIES = (
     *("matplotlib.figure", "matplotlib.backends.backend_svg", "anthropic", "openai"),
 )
 """What most commands import, of others."""
+PACKAGES = ("framework", "plugins", "hydra_plugins")
+"""Of ours, whose modules are all imported, but for those whose libraries are not installed."""
 AT_THE_START = ("PYTHON", "OPENBLAS", "OMP", "MKL", "MLFLOW_DIS", "LC_", "LANG", "TZ", "MPL")
 """How names of variables begin that Python or a library may read when it starts."""
 _MOST = 1 << 20
@@ -107,13 +112,16 @@ def wait_until_quick() -> None:
         _starter.is_ready(wait=True)
 
 
-def is_ours(words: Sequence[str]) -> bool:
-    """Whether it is a command of this project, run by this Python without options of its own."""
+def is_ours(words: Sequence[str], cwd: Path) -> bool:
+    """Whether it is a command of this checkout, run by this Python without options of its own."""
     if len(words) < 2 or words[0] != sys.executable:
         return False
     if words[1] == "-m":
-        return len(words) > 2 and words[2] == "framework"
-    return Path(words[1]).name == "run.py"
+        named, first = words[2:3] == ["framework"], cwd
+    else:
+        named, first = Path(words[1]).name == "run.py", (cwd / words[1]).resolve().parent
+    # A folder with packages of these names would come before this one.
+    return named and (first.samefile(ROOT) or not any((first / name).exists() for name in PACKAGES))
 
 
 def _execute_child(self: subprocess.Popen[Any], *arguments: Any) -> None:
@@ -125,7 +133,8 @@ def _execute_child(self: subprocess.Popen[Any], *arguments: Any) -> None:
     plain = not any(
         (named["executable"], named["preexec_fn"], named["pass_fds"], named["shell"])
     ) and (named["uid"], named["gid"], named["gids"], named["umask"]) == (None, None, None, -1)
-    if not (plain and is_ours(words)):
+    cwd = Path(os.fsdecode(named["cwd"] or ".")).absolute()
+    if not (plain and cwd.is_dir() and is_ours(words, cwd)):
         return _AS_EVER(self, *arguments)
     if _settled(environment) != _starter.environment or not _starter.is_ready():
         return _AS_EVER(self, *arguments)
@@ -134,7 +143,7 @@ def _execute_child(self: subprocess.Popen[Any], *arguments: Any) -> None:
         words[1:],
         [usual if end == -1 else end for usual, end in enumerate(ends)],
         {
-            "cwd": os.fspath(named["cwd"] or Path.cwd()),
+            "cwd": os.fspath(cwd),
             "environment": dict(environment),
             "session": named["start_new_session"],
         },
@@ -199,12 +208,42 @@ def _run(given: Mapping[str, Any], files: Sequence[int]) -> None:
         runpy.run_path(first, run_name="__main__")
 
 
+def _end_with(status: int) -> None:
+    """End as Python does, but for freeing each object, for which a fork would copy most of them."""
+    threading._shutdown()  # type: ignore[attr-defined]
+    atexit._run_exitfuncs()
+    try:
+        sys.stdout.flush()
+    except OSError:  # Python itself says so, and how
+        return
+    sys.stderr.flush()
+    os._exit(status & 0xFF)
+
+
+def _import_all() -> None:
+    for library in LIBRARIES:
+        importlib.import_module(library)
+    sys.path[0] = str(ROOT)
+    for name in PACKAGES:
+        package = importlib.import_module(name)
+        for module in pkgutil.walk_packages(package.__path__, f"{name}."):
+            if not module.name.endswith("__main__"):
+                with suppress(ImportError):
+                    importlib.import_module(module.name)
+
+
 if __name__ == "__main__":
-    for _library in LIBRARIES:
-        importlib.import_module(_library)
+    _import_all()
     assert threading.active_count() == 1, "a fork would lose the others"
     gc.collect()
     gc.freeze()
     _own = socket.socket(fileno=int(sys.argv[1]))
     _own.send(READY)
-    _run(*_next_command(_own))
+    try:
+        _run(*_next_command(_own))
+    except SystemExit as _end:
+        if not isinstance(_end.code, int | None):
+            raise
+        _end_with(_end.code or 0)
+    else:
+        _end_with(0)

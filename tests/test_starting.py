@@ -58,9 +58,39 @@ def test_it_has_its_own_words_folder_environment_and_files(
         told.append(json.loads(done.stdout))
     quick, usual = told
     assert (quick.pop("imported"), usual.pop("imported")) == (True, False)
+    assert {"framework.cli", "plugins.archs.bm25"} <= {*quick.pop("ours")}
+    assert usual.pop("ours") == []
     assert quick == usual
     assert usual["parent"] == os.getpid()
-    assert (usual["set"], usual["unset"], usual["ours"]) == ("é", None, [])
+    assert (usual["set"], usual["unset"]) == ("é", None)
+
+
+def test_packages_of_its_own_are_the_ones_it_runs(script: Path) -> None:
+    script.write_text("import framework\nprint(framework.MINE)\n", encoding="utf-8")
+    (script.parent / "framework.py").write_text("MINE = 1\n", encoding="utf-8")
+    (script.parent / "framework").mkdir()
+    (script.parent / "framework" / "__init__.py").write_text("MINE = 2\n", encoding="utf-8")
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
+    assert done.stdout == "2\n"
+
+
+@pytest.mark.parametrize("ending", ["0", "None", "256 + 7", "'said'", "1 / 0"])
+def test_it_ends_as_a_process_that_starts_afresh(script: Path, ending: str) -> None:
+    code = (
+        "import atexit, os, sys, threading, time\n"
+        "atexit.register(print, 'at the end')\n"
+        "threading.Timer(0.2, print, ['a thread']).start()\n"
+        f"print('main')\nsys.exit({ending})\n"
+    )
+    script.write_text(code, encoding="utf-8")
+    ended = []
+    for options in ([], ["-B"]):
+        words = [sys.executable, *options, script]
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        ended.append((done.returncode, done.stdout, done.stderr.splitlines()[-1:]))
+    quick, usual = ended
+    assert quick == usual
+    assert quick[1] == "main\na thread\nat the end\n"
 
 
 def test_it_can_be_killed_and_waited_for(script: Path) -> None:

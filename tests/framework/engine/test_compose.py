@@ -157,10 +157,18 @@ def test_what_is_read_once_composes_as_what_hydra_reads_each_time(
     (tmp_path / "arch" / "mine.yaml").write_text("defaults: [bm25, _self_]\nk1: 0.5\n")
     jobs.append([f"hydra.searchpath=[file://{tmp_path}]", "arch=mine"])
     quick = [OmegaConf.to_container(compose_raw(job)) for job in jobs]
+    for _ in "again", "from what is merged":
+        assert [OmegaConf.to_container(compose_raw(job)) for job in jobs] == quick
+    known = compose_raw(jobs[0])
+    assert known._metadata.object_type is dict
+    assert OmegaConf.is_struct(known)
+    assert all(known[k]._get_parent() is known for k in ("arch", "hydra"))
     assert quick[0] == quick[3] != quick[2]
     monkeypatch.setattr(composing, "compose_quickly", lambda: None)
     monkeypatch.setattr(config_loader_impl, "ConfigRepository", ConfigRepository)
     monkeypatch.setattr(ConfigLoaderImpl, "_load_configuration_impl", composing.COMPOSE)
+    monkeypatch.setattr(ConfigLoaderImpl, "_load_single_config", composing.PLACE)
+    monkeypatch.setattr(ConfigLoaderImpl, "_compose_config_from_defaults_list", composing.MERGE)
     monkeypatch.setattr(defaults_list, "_create_interpolation_map", composing.CHOICES)
     GlobalHydra.instance().clear()
     with composer():
