@@ -27,6 +27,8 @@ RUN_ARGS ?= +experiment=quickstart
 ARGS ?=
 # Tests with a target of their own.
 ELSEWHERE := not browser and not postgresql and not local and not typescript and not interpreters and not ray and not inspect and not peers
+# Files with such a test: to collect the others takes pytest 20 s.
+MARKED = $(shell grep -rlE "mark\.($(1))\b" tests --include="test_*.py")
 # Processes for tests and types; tests that measure beside others' code run one at a time.
 WORKERS ?= 2
 
@@ -161,8 +163,8 @@ ci-extras: setup ## install what some tests need (Chromium, ...) and run these
 	fi
 	@$(PY) -c "import bm25s, inspect_ai, networkx, umap" 2>/dev/null \
 		|| $(PIP_INSTALL) --no-build-isolation -e '.[dev,inspect,bench,umap]'
-	DECISIONBENCH_REQUIRE_EXTRAS=1 $(PYTEST) -n $(WORKERS) --dist loadgroup --no-loadscope-reorder -m "browser or postgresql or typescript or interpreters or inspect" -rs --timeout 600 $(ARGS)
-	DECISIONBENCH_REQUIRE_EXTRAS=1 $(PYTEST) -m peers -rs --timeout 600 $(ARGS)
+	DECISIONBENCH_REQUIRE_EXTRAS=1 $(PYTEST) -n $(WORKERS) --dist loadgroup --no-loadscope-reorder -m "browser or postgresql or typescript or interpreters or inspect" -rs --timeout 600 $(call MARKED,browser|postgresql|typescript|interpreters|inspect) $(ARGS)
+	DECISIONBENCH_REQUIRE_EXTRAS=1 $(PYTEST) -m peers -rs --timeout 600 $(call MARKED,peers) $(ARGS)
 
 # Recorded answers need neither model nor encoder.
 .PHONY: lm
@@ -180,7 +182,7 @@ memories: setup ## memory systems of others beside ours (REPLAY=1: as recorded)
 
 .PHONY: test-local
 test-local: local ## run the tests of what `make local` installs
-	DECISIONBENCH_REQUIRE_EXTRAS=1 $(PYTEST) -m local --timeout 600 $(ARGS)
+	DECISIONBENCH_REQUIRE_EXTRAS=1 $(PYTEST) -m local --timeout 600 $(call MARKED,local) $(ARGS)
 
 .PHONY: ui
 ui: setup ## open the MLflow UI on the local runs, http://127.0.0.1:5000

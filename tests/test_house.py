@@ -170,3 +170,17 @@ def _named(tree: ast.Module) -> Iterator[tuple[int, str]]:
 
 def _is_private(word: str) -> bool:
     return word.startswith("_") and not word.startswith("__")
+
+
+def test_make_finds_every_test_of_an_extra_by_its_mark() -> None:
+    """It collects files that name the mark, so a mark may come from nowhere else."""
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    named = set(re.findall(r"\w+", "|".join(re.findall(r"call MARKED,([\w|]+)", makefile))))
+    assert len(named) > 5
+    asked = re.compile(rf"mark\.({'|'.join(named)})\b")
+    elsewhere = {
+        str(path.relative_to(ROOT))
+        for path in (ROOT / "tests").rglob("*.py")
+        if not path.name.startswith("test_") and asked.search(path.read_text(encoding="utf-8"))
+    }
+    assert elsewhere == set()

@@ -29,8 +29,7 @@ STORED = "model.cache=.cache/{name}.sqlite"
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_every_command_of_the_page(tmp_path: Path) -> None:
-    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
-    env = {**os.environ, "PYTHONPATH": path}
+    env = {**os.environ}
     asked = dry_run_of(["domain=loan", "arch=bm25", "n_cases=20", "model=openai"])
     typed = commands(PAGE)
     assert len(typed) >= 12

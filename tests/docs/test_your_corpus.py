@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 from pathlib import Path
 
@@ -23,13 +22,11 @@ def test_every_command_of_the_page(tmp_path: Path) -> None:
             file = tmp_path / block.title
             file.parent.mkdir(exist_ok=True)
             file.write_text(block.text, encoding="utf-8")
-    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
     said = []
     for command in commands(PAGE):
         done = subprocess.run(
             argv_of(command),
             cwd=tmp_path,
-            env={**os.environ, "PYTHONPATH": path},
             capture_output=True,
             text=True,
             check=False,
