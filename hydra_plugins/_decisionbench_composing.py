@@ -1,19 +1,28 @@
 """Composing as Hydra composes, without what it does twice or again for each composition.
 
-That is half of what one or two compositions take. What is composed is the same; all but the first
-of the replaced names stand in Hydra 1.3 alone. Hydra would execute a module of plugins anew.
+That is half of what one or two compositions take, and more of many in one process. What is composed
+is the same; all but the first of the replaced names stand in Hydra 1.3 alone. Hydra would execute a
+module of plugins anew.
 """
 
 from __future__ import annotations
 
 import copy
 import dataclasses
+import hashlib
 import pickle
-from typing import Any, Final, cast
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final, TypeVar, cast
 
 from hydra._internal import config_loader_impl, defaults_list
 from hydra._internal.config_loader_impl import ConfigLoaderImpl
-from hydra._internal.config_repository import CachingConfigRepository, ConfigRepository
+from hydra._internal.config_repository import (
+    CachingConfigRepository,
+    ConfigRepository,
+    IConfigRepository,
+)
+from hydra._internal.core_plugins.file_config_source import FileConfigSource
 from hydra.core.config_search_path import ConfigSearchPath
 from hydra.core.config_store import ConfigStore
 from hydra.core.default_element import ResultDefault
@@ -23,21 +32,39 @@ from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 
 COMPOSE: Final = ConfigLoaderImpl._load_configuration_impl
+PARSE: Final = FileConfigSource.load_config
 PLACE: Final = ConfigLoaderImpl._load_single_config
 MERGE: Final = ConfigLoaderImpl._compose_config_from_defaults_list
 CHOICES: Final = defaults_list._create_interpolation_map
 _FOR_THE_MODE: Final = "composed for the mode"
-_MERGED: Final = 256
-"""How many choices of options are kept as merged, 40 KB each."""
+_MOST: Final = 1_000
+"""How many results are kept in a process, 20 KB each at most."""
 _MODES: Final[tuple[list[str], ...]] = ([], ["hydra.mode=RUN"], ["hydra.mode=MULTIRUN"])
 
 
-class KnownConfigs(ConfigRepository):
-    """Options that are read, parsed and merged once or twice, however many jobs choose them.
+_T = TypeVar("_T")
+_results: dict[tuple[object, ...], bytes] = {}
 
-    Hydra does all of it again for each composition. What is read is kept from the second time on:
-    a command that composes once needs no copies. All is kept pickled, as composing changes what it
-    is given; to unpickle a configuration takes a sixth of the time of `copy.deepcopy`.
+
+def _once(asked: tuple[object, ...], made: Callable[[], _T]) -> _T:
+    """A result of the caller's own, as composing changes what it is given.
+
+    asked : all that it follows from. It is kept pickled: to unpickle a configuration takes a sixth
+    of the time of `copy.deepcopy`.
+    """
+    if asked in _results:
+        return cast("_T", pickle.loads(_results[asked]))
+    found = made()
+    _results[asked] = pickle.dumps(found)
+    if len(_results) > _MOST:
+        del _results[next(iter(_results))]
+    return found
+
+
+class KnownConfigs(ConfigRepository):
+    """Options that are found and placed once, however many jobs of a sweep choose them.
+
+    Hydra does it again for each composition.
     """
 
     def __init__(self, config_search_path: ConfigSearchPath) -> None:
@@ -55,20 +82,14 @@ class KnownConfigs(ConfigRepository):
 
     def forget(self) -> None:
         """Know nothing."""
-        self.asked: set[str] = set()
-        self.read: dict[str, bytes] = {}
+        self.found: dict[str, bytes] = {}
         self.placed: dict[tuple[object, ...], bytes] = {}
-        self.merged: dict[tuple[object, ...], bytes] = {}
 
     def load_config(self, config_path: str) -> ConfigResult | None:
         """A result of the caller's own."""
-        if config_path in self.read:
-            return cast("ConfigResult | None", pickle.loads(self.read[config_path]))
-        found = super().load_config(config_path)
-        if config_path in self.asked:
-            self.read[config_path] = pickle.dumps(found)
-        self.asked.add(config_path)
-        return found
+        if config_path not in self.found:
+            self.found[config_path] = pickle.dumps(super().load_config(config_path))
+        return cast("ConfigResult | None", pickle.loads(self.found[config_path]))
 
 
 def compose_quickly() -> None:
@@ -78,6 +99,7 @@ def compose_quickly() -> None:
     config_loader_impl.ConfigRepository = KnownConfigs  # type: ignore[attr-defined]
     defaults_list._create_interpolation_map = _choices_asked_for  # type: ignore[assignment]
     ConfigLoaderImpl._load_configuration_impl = _composed_once  # type: ignore[method-assign,assignment]
+    FileConfigSource.load_config = _parsed_once  # type: ignore[method-assign,assignment]
     ConfigLoaderImpl._load_single_config = _placed_once  # type: ignore[method-assign,assignment]
     ConfigLoaderImpl._compose_config_from_defaults_list = _merged_once  # type: ignore[method-assign,assignment]
 
@@ -111,33 +133,35 @@ def _composed_once(
     return found
 
 
+def _parsed_once(source: FileConfigSource, config_path: str) -> ConfigResult:
+    """What a file of options says, as long as it says the same."""
+    path = Path(source.path, source._normalize_file_name(config_path))
+    if not path.is_file():
+        return PARSE(source, config_path)
+    asked = (source.provider, str(path), path.read_bytes())
+    return _once(asked, lambda: PARSE(source, config_path))
+
+
 def _placed_once(
     loader: ConfigLoaderImpl, default: ResultDefault, repo: CachingConfigRepository
 ) -> ConfigResult:
     """An option as it stands in its package."""
-    configs = cast("KnownConfigs", repo.delegate)
-    asked = dataclasses.astuple(default)
-    if asked not in configs.placed:
-        found = PLACE(loader, default, repo)
-        if default.config_path not in configs.read:
-            return found
-        configs.placed[asked] = pickle.dumps(found)
-    return cast("ConfigResult", pickle.loads(configs.placed[asked]))
+    return cast("ConfigResult", pickle.loads(_placed(loader, default, repo)))
+
+
+def _placed(loader: ConfigLoaderImpl, default: ResultDefault, repo: IConfigRepository) -> bytes:
+    placed, asked = cast("Any", repo).delegate.placed, dataclasses.astuple(default)
+    if asked not in placed:
+        placed[asked] = pickle.dumps(PLACE(loader, default, repo))
+    return cast("bytes", placed[asked])
 
 
 def _merged_once(
     loader: ConfigLoaderImpl, defaults: list[ResultDefault], repo: CachingConfigRepository
 ) -> DictConfig:
     """The options of a job in one; jobs of a grid that differ in values alone have the same."""
-    known = cast("KnownConfigs", repo.delegate).merged
-    chosen = tuple(dataclasses.astuple(default) for default in defaults)
-    if chosen in known:
-        return cast("DictConfig", pickle.loads(known[chosen]))
-    found = MERGE(loader, defaults, repo)
-    known[chosen] = pickle.dumps(found)
-    if len(known) > _MERGED:
-        del known[next(iter(known))]
-    return found
+    placed = hashlib.sha256(b"".join(_placed(loader, default, repo) for default in defaults))
+    return _once((placed.digest(),), lambda: MERGE(loader, defaults, repo))
 
 
 def _choices_asked_for(overrides: Any, given: list[Any], self_added: bool) -> Any:

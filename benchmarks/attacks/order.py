@@ -71,11 +71,29 @@ def opened(option: str) -> Domain[Any]:
     return domain
 
 
-def places(domain: Domain[Any], cases: Sequence[Case], *, dates: bool = False) -> Place | None:
+class Known:
+    """The first cases of a domain with their histories, each made once, right after its case."""
+
+    def __init__(self, domain: Domain[Any], n: int, seed: int) -> None:
+        self.cases: list[Case] = []
+        self._histories: dict[str, list[Event]] = {}
+        for case in domain.cases(n, seed):
+            self.cases.append(case)
+            if case.history_id not in self._histories:
+                self._histories[case.history_id] = list(domain.history(case.history_id))
+
+    def history(self, history_id: str) -> list[Event]:
+        """The events in order of arrival."""
+        return self._histories[history_id]
+
+
+def places(domain: Any, cases: Sequence[Case], *, dates: bool = False) -> Place | None:
     """How well the place of an event, by arrival or by date, tells that it holds critical items.
 
     The later of a gold and another event of one case is the gold in .5 of the pairs by chance; ties
     count half. None over fewer than two clusters.
+
+    domain : what has the histories of the cases.
     """
     from scipy.stats import t
 
@@ -112,7 +130,7 @@ def _won(case: Case, events: Sequence[Event], at: Sequence[Any]) -> tuple[list[i
     return mine, fmean(won) if won else None
 
 
-def ranked(domain: Domain[Any], cases: Sequence[Case], arm: str) -> float:
+def ranked(domain: Any, cases: Sequence[Case], arm: str) -> float:
     """The same AUC of an arm's ranking; what it does not recall is last."""
     found: list[float] = []
     last, events, memory = "", list[Event](), cast(Any, None)
@@ -153,8 +171,8 @@ def _tells(place: Place | None) -> float | None:
 def attempts(n: int, seed: int) -> Iterator[Earned]:
     """The place of the gold in each domain, and both ends of histories against the best arm."""
     for option in DOMAINS:
-        domain = opened(option)
-        cases = list(domain.cases(n, seed))
+        domain = Known(opened(option), n, seed)
+        cases = domain.cases
         best = ranked(domain, cases, "typed_graph" if option in LINKED else BEST)
         for attack, dates in (("arrival", False), ("date", True)):
             place = places(domain, cases, dates=dates)

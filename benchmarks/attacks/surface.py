@@ -41,6 +41,7 @@ _BINS: Final = 10
 class Drawn:
     """Cases of a domain with their histories, labels and clusters, and what masks their values.
 
+    sampled : of a regulated domain, what each case is before it is worded.
     answered : the label that an answer gives.
     """
 
@@ -48,6 +49,7 @@ class Drawn:
     cases: tuple[Case, ...]
     histories: tuple[tuple[Event, ...], ...]
     labels: tuple[str, ...]
+    sampled: tuple[Any, ...]
     mask: Callable[[str], str]
     answered: Callable[[Answer], str]
 
@@ -68,12 +70,21 @@ def drawn(option: str, n: int, seed: int) -> Drawn:
     else:
         domain = Regulated(RegulatedSettings(spec=option))
         mask, label = _mask(domain), _decision
-    cases = tuple(domain.cases(n, seed))
+    cases: list[Case] = []
+    histories: list[tuple[Event, ...]] = []
+    sampled: list[Any] = []
+    for case in domain.cases(n, seed):
+        cases.append(case)
+        # At once, as a domain keeps what it drew of a few hundred cases only.
+        histories.append(tuple(domain.history(case.history_id)))
+        if option != SYNTHETIC:
+            sampled.append(domain.sampled(*domain._parse(case.history_id)[:2]))
     return Drawn(
         domain=domain,
-        cases=cases,
-        histories=tuple(tuple(domain.history(case.history_id)) for case in cases),
+        cases=tuple(cases),
+        histories=tuple(histories),
         labels=tuple(label(case.gold) for case in cases),
+        sampled=tuple(sampled),
         mask=mask,
         answered=label,
     )
@@ -156,8 +167,7 @@ def _called(event: Event) -> str:
 def policy(one: Drawn) -> list[Row]:
     """Rules in force, their comparators and thresholds, those replaced, precedence."""
     rows: list[Row] = []
-    for case in one.cases:
-        sampled = one.domain.sampled(*one.domain._parse(case.history_id)[:2])
+    for sampled in one.sampled:
         made = sampled.policy
         row: dict[str, float | str] = {"precedence": " > ".join(made.precedence)}
         olds = [(f"old {a.old.id}", a.old) for a in sampled.amendments]

@@ -33,7 +33,7 @@ def all_cases(option: str) -> Drawn:
 
 def cases(option: str, n: int) -> Drawn:
     one = all_cases(option)
-    first = {name: getattr(one, name)[:n] for name in ("cases", "histories", "labels")}
+    first = {name: getattr(one, name)[:n] for name in ("cases", "histories", "labels", "sampled")}
     return replace(one, **first)
 
 

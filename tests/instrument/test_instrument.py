@@ -9,9 +9,11 @@ import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from typing import Any
 
 import pytest
 
+from framework.contracts import Domain
 from framework.engine.compose import compose_plan, composer
 from framework.engine.prepare import build_pipeline
 from framework.records import ABSTAIN, Row
@@ -25,11 +27,19 @@ DOMAINS = [
 CASES = 200
 
 
+@lru_cache(maxsize=3)
+def opened(*overrides: str) -> Domain[Any]:
+    """A domain of these overrides, which keeps the cases that it drew for the next arm."""
+    with composer():
+        domain: Domain[Any] = compose_plan(list(overrides)).parts["domain"].create()
+    return domain
+
+
 @lru_cache(maxsize=64)
 def rows(*overrides: str, n: int = CASES) -> Sequence[Row]:
     with composer():
         plan = compose_plan([*overrides, f"n_cases={n}", "tracking=none"])
-    domain = plan.parts["domain"].create()
+    domain = opened(*(word for word in overrides if word.startswith("domain")))
     pipeline = build_pipeline(plan, domain)
     cases = domain.cases(n, plan.top.seed)
 

@@ -10,6 +10,7 @@ import pytest
 from hydra._internal import config_loader_impl, defaults_list
 from hydra._internal.config_loader_impl import ConfigLoaderImpl
 from hydra._internal.config_repository import ConfigRepository
+from hydra._internal.core_plugins.file_config_source import FileConfigSource
 from hydra.core.global_hydra import GlobalHydra
 from hydra.errors import HydraException
 from hydra.types import RunMode
@@ -167,6 +168,7 @@ def test_what_is_read_once_composes_as_what_hydra_reads_each_time(
     monkeypatch.setattr(composing, "compose_quickly", lambda: None)
     monkeypatch.setattr(config_loader_impl, "ConfigRepository", ConfigRepository)
     monkeypatch.setattr(ConfigLoaderImpl, "_load_configuration_impl", composing.COMPOSE)
+    monkeypatch.setattr(FileConfigSource, "load_config", composing.PARSE)
     monkeypatch.setattr(ConfigLoaderImpl, "_load_single_config", composing.PLACE)
     monkeypatch.setattr(ConfigLoaderImpl, "_compose_config_from_defaults_list", composing.MERGE)
     monkeypatch.setattr(defaults_list, "_create_interpolation_map", composing.CHOICES)
