@@ -13,6 +13,7 @@ OWN: Final = {
     "framework/sandbox/_launcher.py": "a job of ours, in a process that imports nothing of ours",
     "framework/store/journal.py": "the bytes that it has just written",
     "framework/rows.py": "rows that this process has packed",
+    "hydra_plugins/_decisionbench_composing.py": "options that this process has pickled",
     "framework/testing/batches.py": "a server for tests",
     "framework/testing/server.py": "a server for tests",
     "framework/testing/wire.py": "a server for tests",
