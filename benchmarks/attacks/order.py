@@ -81,6 +81,7 @@ class Known:
             self.cases.append(case)
             if case.history_id not in self._histories:
                 self._histories[case.history_id] = list(domain.history(case.history_id))
+            _ = case.gold  # made with the history, as a domain keeps few cases that it drew
 
     def history(self, history_id: str) -> list[Event]:
         """The events in order of arrival."""

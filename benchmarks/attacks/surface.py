@@ -72,18 +72,20 @@ def drawn(option: str, n: int, seed: int) -> Drawn:
         mask, label = _mask(domain), _decision
     cases: list[Case] = []
     histories: list[tuple[Event, ...]] = []
+    labels: list[str] = []
     sampled: list[Any] = []
     for case in domain.cases(n, seed):
         cases.append(case)
         # At once, as a domain keeps what it drew of a few hundred cases only.
         histories.append(tuple(domain.history(case.history_id)))
+        labels.append(label(case.gold))
         if option != SYNTHETIC:
             sampled.append(domain.sampled(*domain._parse(case.history_id)[:2]))
     return Drawn(
         domain=domain,
         cases=tuple(cases),
         histories=tuple(histories),
-        labels=tuple(label(case.gold) for case in cases),
+        labels=tuple(labels),
         sampled=tuple(sampled),
         mask=mask,
         answered=label,
