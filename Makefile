@@ -77,8 +77,7 @@ test: setup ## run the tests, without the slow tier and ci-extras
 	$(PYTEST) -n $(WORKERS) --dist worksteal -m "not slow and $(ELSEWHERE)" $(ARGS)
 
 # By file, as what a file's tests share is measured once; in the order of tests/conftest.py. One more
-# worker than cores, here and in ci-extras: a fifth of the time and more they wait, for a process to
-# start, to be killed or to answer, for a package or a browser.
+# worker than cores: a fifth of the time they wait, for a process to start, to be killed or to answer.
 .PHONY: slow
 slow: setup ## run the slow tests
 	$(PYTEST) -n $$(( $(WORKERS) + 1 )) --dist loadfile --no-loadscope-reorder -m "slow and $(ELSEWHERE)" --timeout 1800 $(ARGS)
@@ -164,7 +163,7 @@ ci-extras: setup ## install what some tests need (Chromium, ...) and run these
 	fi
 	@$(PY) -c "import bm25s, inspect_ai, networkx, umap" 2>/dev/null \
 		|| $(PIP_INSTALL) --no-build-isolation -e '.[dev,inspect,bench,umap]'
-	DECISIONBENCH_REQUIRE_EXTRAS=1 $(PYTEST) -n $$(( $(WORKERS) + 1 )) --dist loadgroup --no-loadscope-reorder -m "browser or postgresql or typescript or interpreters or inspect" -rs --timeout 600 $(call MARKED,browser|postgresql|typescript|interpreters|inspect) $(ARGS)
+	DECISIONBENCH_REQUIRE_EXTRAS=1 $(PYTEST) -n $(WORKERS) --dist loadgroup --no-loadscope-reorder -m "browser or postgresql or typescript or interpreters or inspect" -rs --timeout 600 $(call MARKED,browser|postgresql|typescript|interpreters|inspect) $(ARGS)
 	DECISIONBENCH_REQUIRE_EXTRAS=1 $(PYTEST) -m peers -rs --timeout 600 $(call MARKED,peers) $(ARGS)
 
 # Recorded answers need neither model nor encoder.
