@@ -82,14 +82,14 @@ class KnownConfigs(ConfigRepository):
 
     def forget(self) -> None:
         """Know nothing."""
-        self.found: dict[str, bytes] = {}
+        self.found: dict[str, ConfigResult | None] = {}
         self.placed: dict[tuple[object, ...], bytes] = {}
 
     def load_config(self, config_path: str) -> ConfigResult | None:
-        """A result of the caller's own."""
+        """What nobody changes: what is merged is a copy, see `_placed_once`."""
         if config_path not in self.found:
-            self.found[config_path] = pickle.dumps(super().load_config(config_path))
-        return cast("ConfigResult | None", pickle.loads(self.found[config_path]))
+            self.found[config_path] = super().load_config(config_path)
+        return self.found[config_path]
 
 
 def compose_quickly() -> None:
@@ -145,7 +145,7 @@ def _parsed_once(source: FileConfigSource, config_path: str) -> ConfigResult:
 def _placed_once(
     loader: ConfigLoaderImpl, default: ResultDefault, repo: CachingConfigRepository
 ) -> ConfigResult:
-    """An option as it stands in its package."""
+    """An option as it stands in its package, the caller's own: merging takes it apart."""
     return cast("ConfigResult", pickle.loads(_placed(loader, default, repo)))
 
 

