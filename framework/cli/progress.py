@@ -28,7 +28,7 @@ class Progress(Listener):
         if not sys.stderr.isatty():
             yield lambda rows, failed: None
             return
-        words = f"{plan.label('arch')} {plan.label('budget')}"
+        words = f"{plan.label('arch')} {plan.label('budget')} {plan.top.part or ''}".rstrip()
         with self._shown() as bar:
             empty: dict[str, Any] = {"errors": "", "rate": "", "spent": ""}
             task = bar.add_task(words, total=expected, completed=done, **empty)

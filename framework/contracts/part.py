@@ -25,3 +25,8 @@ class Part(ABC):
     @abstractmethod
     def of(self, cases: Iterable[Case], seed: int) -> Iterable[Case]:
         """The part's cases, by the run's seed alone. Raises UserError where there are too few."""
+
+    def about(self, n_cases: int) -> int | None:
+        """About how many of so many cases are of the part, for progress; None where unknown."""
+        del n_cases
+        return None

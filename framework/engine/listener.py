@@ -21,7 +21,7 @@ class Listener:
 
     @contextmanager
     def rows_of(self, plan: Plan, expected: int | None, done: int) -> Iterator[Step]:
-        """Around a run of `expected` rows (None: unknown), of which `done` are there already."""
+        """Around a run of about `expected` rows (None: unknown), of which `done` are there."""
         yield lambda rows, failed: None
 
     def run_ended(self, plan: Plan, directory: Path, sweep: Path | None) -> None:

@@ -86,9 +86,14 @@ def _cases(domain: Domain[Any], top: TopLevel, groups: Sequence[str]) -> Iterato
         return cases
     if groups:
         raise UserError(f"part={top.part}: the protocol divides the cases itself")
-    name, _, given = top.part.partition(":")
-    part: Part = find("part", name).cls(given)
-    return iter(part.of(cases, top.seed))
+    return iter(part_named(top.part).of(cases, top.seed))
+
+
+def part_named(given: str) -> Part:
+    """The part that `part=GIVEN` asks for. Raises UserError where it fits none."""
+    name, _, behind = given.partition(":")
+    part: Part = find("part", name).cls(behind)
+    return part
 
 
 def _named(case: Case) -> Case:

@@ -21,7 +21,7 @@ from framework.engine.extracted import extraction_of
 from framework.engine.interrupt import graceful_stop
 from framework.engine.listener import Listener
 from framework.engine.manifest import changed_since, manifest, read_manifest
-from framework.engine.prepare import Prepared, data_of, prepare
+from framework.engine.prepare import Prepared, data_of, part_named, prepare
 from framework.engine.protocols.rescore import NoModel, RescoreProtocol, RescoreSource
 from framework.errors import StopRun, UserError
 from framework.models.spending import current
@@ -255,13 +255,16 @@ async def _drive(plan: Plan, prepared: Prepared, run: RunDirectory, listener: Li
     pipeline = prepared.pipeline
     done = frozenset(row.key for row in run.rows)
     errors = sum(1 for row in run.rows if row.error)
-    expected = None
-    whole = plan.top.part is None and not prepared.protocol.in_turns
-    if plan.top.n_cases is not None and whole:
-        expected = plan.top.n_cases * pipeline.trials * plan.top.repeats
+    n, part = plan.top.n_cases, plan.top.part
+    expected = about = None
+    if n is not None and not prepared.protocol.in_turns:
+        of_case = pipeline.trials * plan.top.repeats
+        expected = n * of_case if part is None else None
+        own = n if part is None else part_named(part).about(n)
+        about = own and own * of_case
     too_many: TooManyErrors | None = None
     with (
-        listener.rows_of(plan, expected, len(done)) as step,
+        listener.rows_of(plan, about, len(done)) as step,
         graceful_stop(pipeline.cancel) as interrupted,
     ):
         try:

@@ -30,6 +30,9 @@ class Shard(Part):
             if number == self.number:
                 yield case
 
+    def about(self, n_cases: int) -> int:
+        return -(-n_cases // self.of_shards)
+
 
 def dealt(cases: Iterable[Case], shards: int) -> Iterator[tuple[Case, int]]:
     """Each case with the number of its shard, from 1: histories are dealt as they first come."""

@@ -17,8 +17,13 @@ TUNING: Final = "tuning"
 COMPARISON: Final = "comparison"
 
 
+class _Half(Part):
+    def about(self, n_cases: int) -> int:
+        return n_cases // 2
+
+
 @register("part", "tuning")
-class Tuning(Part):
+class Tuning(_Half):
     """Cases on which settings are chosen: half of what there is."""
 
     def of(self, cases: Iterable[Case], seed: int) -> Sequence[Case]:
@@ -26,7 +31,7 @@ class Tuning(Part):
 
 
 @register("part", "comparison")
-class Comparison(Part):
+class Comparison(_Half):
     """Cases on which arms are compared: the half on which no setting was chosen."""
 
     def of(self, cases: Iterable[Case], seed: int) -> Sequence[Case]:

@@ -35,6 +35,13 @@ def test_cases_are_dealt_as_they_come() -> None:
     assert [number for _, number in islice(dealt(drawn, 3), 7)] == [1, 2, 3, 1, 2, 3, 1]
 
 
+@pytest.mark.parametrize("n", [1, 3, 39, 40, 41])
+def test_about_how_many_there_are_is_how_many_where_each_history_has_one_case(n: int) -> None:
+    sizes = [len([*Shard(f"{i}/3").of(cases_of("loan", n), 7)]) for i in (1, 2, 3)]
+    assert Shard("1/3").about(n) == sizes[0]
+    assert all(0 <= Shard(f"{i + 1}/3").about(n) - size <= 1 for i, size in enumerate(sizes))
+
+
 @pytest.mark.parametrize("given", ["", "0/3", "4/3", "1/0", "1", "a/b", "-1/3", "1/3/5", "1.5/3"])
 def test_which_of_how_many_is_refused_where_it_is_neither(given: str) -> None:
     with pytest.raises(UserError, match="which of how many expected, as shard:3/8"):

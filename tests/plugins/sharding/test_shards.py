@@ -51,6 +51,21 @@ def files_of(path: Path) -> list[bytes]:
     return [(path / name).read_bytes() for name in ("answers.jsonl",)]
 
 
+def test_who_waits_is_told_about_how_many_rows_a_shard_has(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = dict[str | None, int | None]()
+
+    @contextlib.contextmanager
+    def rows_of(self: Any, plan: Any, expected: int | None, done: int) -> Any:
+        told[plan.top.part] = expected
+        yield lambda rows, failed: None
+
+    monkeypatch.setattr("framework.cli.progress.Progress.rows_of", rows_of)
+    assert run(capsys, *RUN, at("shown"), "shards=3").status == 0
+    assert told == {"shard:1/3": 48, "shard:2/3": 48, "shard:3/3": 48, None: 144}
+
+
 def assert_same(one: Path, other: Path) -> None:
     """The same measured rows in the same order, the same records, and the same figures."""
     rows, others = load_state(one).rows, load_state(other).rows

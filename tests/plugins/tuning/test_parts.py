@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from framework.config import plan
 from framework.engine.compose import compose_plan, composer
 from framework.engine.domains import open_domain
-from framework.engine.prepare import prepare
+from framework.engine.prepare import part_named, prepare
 from framework.errors import UserError
 from framework.records import Case, Gold, TaskCard
 from plugins.tuning.parts import halves, units
@@ -89,6 +89,7 @@ def test_a_run_of_a_part_has_its_cases_and_one_without_is_what_it_was() -> None:
         whole = compose_plan(given)
         tuning = compose_plan([*given, "part=tuning"])
         found = [one.id for one in prepare(tuning).cases]
+        assert part_named("tuning").about(10) == len(found)
         assert found == [one.id for one in halves(list(prepare(whole).cases), 7)[0]]
     assert "part" not in whole.identity, "the identity of runs from before there were parts"
     assert whole.digest != tuning.digest
