@@ -266,8 +266,8 @@ def table(directory: Path) -> str:
         return f"**{under}, {n} cases, edges by {PACKAGED.described}**\n\n{_extraction(runs)}"
     columns = (
         "arm", "rows", "does not fit", "unreadable", "empty fields", "success", "p_ret", "kappa",
-        "gold put in", "leak", "gold taken out", "commonest decision", "mean confidence",
-        "calibration error (by chance)", "seconds a call",
+        "gold put in", "leak", "gold taken out", "effect of the gold", "commonest decision",
+        "mean confidence", "calibration error (by chance)", "seconds a call",
     )  # fmt: skip
     body = _table(columns, map(_line, sorted(runs, key=lambda run: _place(_arm(run.summary)))))
     below = f"{_constants(first)} {_smallest(n)} {_readable(runs)}{_filled(runs)}"
@@ -339,7 +339,10 @@ def _line(run: FinishedRun) -> tuple[str, ...]:
     usage = summary["ledger"].get("answer", {})
     seconds = usage.get("seconds", 0.0) / usage["calls"] if usage.get("calls") else None
     states = [row.state for row in rows if row.state]
-    shown = (summary["success_axis"], "p_ret", "kappa", "kappa_inserted", "leak", "leak_removed")
+    shown = (
+        summary["success_axis"], "p_ret", "kappa", "kappa_inserted", "leak", "leak_removed",
+        "use_effect",
+    )  # fmt: skip
     cells = [entry_cell(axes.get(name)) for name in shown]
     return (
         str(summary["run"]["arch"]),

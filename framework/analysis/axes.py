@@ -28,17 +28,23 @@ IntArray = npt.NDArray[np.integer[Any]]
 BoolArray = npt.NDArray[np.bool_]
 
 
-def axis_meta() -> dict[str, dict[str, Any]]:
-    """By axis name: its plugin and direction, what it rests on, and whether it is an amount."""
+def axis_meta(success_axis: str = "") -> dict[str, dict[str, Any]]:
+    """By axis name: its plugin and direction, what it rests on, and whether it is an amount.
+
+    success_axis : the domain's; where a judge fills it, what rests on success is judged as well.
+    """
     meta: dict[str, dict[str, Any]] = {}
-    for plugin in plugins("axis"):
+    known = plugins("axis")
+    judged = any(success_axis in plugin.cls.judged for plugin in known)
+    for plugin in known:
         for name in plugin.cls.names:
             meta[name] = {
                 "plugin": plugin.name,
                 "higher_is_better": plugin.cls.higher_is_better.get(name),
                 "model_free": name in plugin.cls.model_free,
-                "judged": name in plugin.cls.judged,
+                "judged": name in plugin.cls.judged or (judged and name in plugin.cls.of_success),
                 "amount": name in plugin.cls.amounts,
+                "signed": name in plugin.cls.signed,
             }
     return meta
 
@@ -46,6 +52,11 @@ def axis_meta() -> dict[str, dict[str, Any]]:
 def amounts() -> frozenset[str]:
     """The axes that are ranks, counts or lengths."""
     return frozenset(name for name, entry in axis_meta().items() if entry["amount"])
+
+
+def signed() -> frozenset[str]:
+    """The axes that are differences of shares."""
+    return frozenset(name for name, entry in axis_meta().items() if entry["signed"])
 
 
 def ratios() -> dict[str, tuple[str, str]]:
@@ -149,7 +160,7 @@ def _axes_at(
     means = {axis: _means(case, values[axis], n) for axis in sorted(values)}
     clusters = _clusters(columns, at, case, n)
     intervals = mean_intervals(
-        means, clusters, seed=seed, amounts=amounts(),
+        means, clusters, seed=seed, amounts=amounts(), signed=signed(),
         weights=_weights(columns.sample[at], case, values, n),
     )  # fmt: skip
     noise = _noise(columns, at, values)

@@ -105,13 +105,14 @@ def _narrowed(summary: Mapping[str, Any], rows: Sequence[Row], n_cases: int) -> 
     good, seed = [row for row in own if not row.error], int(run["seed"])
     judged = (rates_in(summary.get("judge_error")), run.get("judge_kind", "llm"))
     columns = RowColumns.of(own)
-    fresh = with_error(own, axes_of_part(columns, None, seed), *judged, seed)
+    says = str(summary.get("success_axis", ""))
+    fresh = with_error(own, axes_of_part(columns, None, seed), *judged, seed, says)
     axes = {
         axis: {**entry, "kind": summary["axes"][axis]["kind"]}
         for axis, entry in fresh.items()
         if axis in summary["axes"]  # a run of before a measure was made has no kind of it
     }
-    strata = axes_of_strata(columns, seed, *judged)
+    strata = axes_of_strata(columns, seed, *judged, says)
     return {
         **summary,
         "run": {**run, "n_cases": n_cases},

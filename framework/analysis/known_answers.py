@@ -35,16 +35,18 @@ def with_error(
     known: Mapping[str, ErrorRates],
     judge_kind: str,
     seed: int,
+    success_axis: str = "",
 ) -> dict[str, dict[str, Any]]:
     """Entries of a run or of a part of its cases, with what the judge's error makes of them.
 
+    success_axis : the domain's, whose verdicts other axes may rest on (`Axis.of_success`).
     Those that `corrected_axes` makes are beside them. One of verdicts whose error is not known says
     so in `judge_error`, but for a rule-based judge without a calibration: its rule is the measure.
     """
     made = corrected_axes(rows, axes, known, seed) if known else {}
     if not known and judge_kind == "rule-based":
         return {axis: {**entry} for axis, entry in axes.items()}
-    meta, told = axis_meta(), {corrected()[name] for name in made}
+    meta, told = axis_meta(success_axis), {corrected()[name] for name in made}
     flags = {
         axis: {"judge_error": NOT_KNOWN}
         for axis, entry in axes.items()

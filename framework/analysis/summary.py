@@ -59,7 +59,7 @@ def summarize(
     asked = budget_use["needs_model"] or plan.parts["reader"].plugin.cls.searches
     judge: Judge[Any] = plan.parts["judge"].create()
     judge_kind = judge.kind if judge.model is None else judge.model.kind
-    meta = axis_meta()
+    meta = axis_meta(domain.success_axis)
     columns = RowColumns.of(rows)
     axes = axes_of_part(columns, None, plan.top.seed)
     without = unpriced(plan, judge)
@@ -71,13 +71,13 @@ def summarize(
         if name in axes:
             axes[name]["kind"] = "lexical embedder"
     rates = judge.error_rates
-    axes = with_error(rows, axes, rates, judge_kind, plan.top.seed)
+    axes = with_error(rows, axes, rates, judge_kind, plan.top.seed, domain.success_axis)
     for name in corrected().keys() & axes.keys():
         axes[name]["kind"] = axes[corrected()[name]]["kind"]
     judged = [
         name for name, entry in axes.items() if meta.get(name, {}).get("judged") and entry["n"]
     ]
-    strata = axes_of_strata(columns, plan.top.seed, rates, judge_kind)
+    strata = axes_of_strata(columns, plan.top.seed, rates, judge_kind, domain.success_axis)
     return {
         "run": {
             **{g: plan.label(g) for g in ("domain", "arch", "budget", "reader", "model", "judge")},
@@ -255,7 +255,11 @@ def constants(rows: Iterable[Row]) -> dict[str, float]:
 
 
 def axes_of_strata(
-    columns: RowColumns, seed: int, rates: Mapping[str, ErrorRates], judge_kind: str
+    columns: RowColumns,
+    seed: int,
+    rates: Mapping[str, ErrorRates],
+    judge_kind: str,
+    success_axis: str,
 ) -> dict[str, dict[str, Any]]:
     """The axes by stratum and by every tag, as `stratum=open` or `form=held_out`."""
     rows = columns.rows
@@ -276,7 +280,7 @@ def axes_of_strata(
             part = np.frombuffer(group, np.intc)
             entries = axes_of_part(columns, part, seed, shared)
             own = columns.rows_at(part) if rates else ()
-            measured[place] = with_error(own, entries, rates, judge_kind, seed)
+            measured[place] = with_error(own, entries, rates, judge_kind, seed, success_axis)
         found[name] = measured[place]
     return found
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import Any, Final
 
-from framework.analysis.axes import amounts, as_mappings, axis_meta
+from framework.analysis.axes import amounts, as_mappings, axis_meta, signed
 from framework.analysis.cost import differences
 from framework.analysis.headroom import telling_cases
 from framework.analysis.known_answers import corrected_pair
@@ -155,7 +155,7 @@ def compare_runs(
     Where the judge's error is known, a pair on a judged axis has `corrected_delta` too: the
     difference that is behind the verdicts' (`corrected_pair`). It is of no test and no conclusion.
     """
-    meta = axis_meta()
+    meta, no_shares = axis_meta(), amounts() | signed()
     of_arm: dict[tuple[str, str], tuple[Mapping[str, Any], Sequence[Row]]] = {}
     flat: list[dict[str, Any]] = []
     places: dict[str, dict[str, Any]] = {}
@@ -181,9 +181,9 @@ def compare_runs(
         axes=[axis for axis in chosen if axis in measured],
         lower_is_better=[a for a in measured if meta.get(a, {}).get("higher_is_better") is False],
         undirected=[a for a in measured if meta.get(a, {}).get("higher_is_better") is None],
-        amounts=amounts(),
+        amounts=no_shares,
         smallest_effect={
-            a: smallest_effect for a in measured if a not in amounts() and _is_share(flat, a)
+            a: smallest_effect for a in measured if a not in no_shares and _is_share(flat, a)
         }
         if smallest_effect is not None
         else None,

@@ -25,7 +25,9 @@ class Scored:
     the answer to the case without its injection, None where there is none. `embedder` is the run's,
     None unless the axis declares `uses_embedder`. `others` holds the same case as it was answered
     from other views, by the names that the protocol gave these (`Pipeline.with_views`). `session`
-    holds the figures of a session that ended with this answer (`Turn.close`).
+    holds the figures of a session that ended with this answer (`Turn.close`). `success` is what the
+    judge made of the answer in the domain's `success_axis`; None where that axis needs no judge,
+    and for this axis itself.
     """
 
     case: Case
@@ -39,6 +41,14 @@ class Scored:
     embedder: Embedder[Any] | None = None
     others: Mapping[str, Scored] = field(default_factory=dict)
     session: Mapping[str, float | None] = field(default_factory=dict)
+    success: float | None = None
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether the answer is right: as judged, else by the domain's rule (`Domain.success`)."""
+        if self.success is not None:
+            return self.success > 0
+        return self.answer is not None and self.domain.success(self.answer, self.case.gold)
 
     @property
     def sufficient(self) -> bool | None:
@@ -57,6 +67,8 @@ class Axis(Configured[S]):
     model_free : names measured without a model; the others are, with a rule-based reader or judge,
         no evidence about language models (validity.md section 1). `findings` is its former name.
     judged : names that rest on a judge's verdicts, which is what judges are compared by.
+    of_success : names that rest on whether the answer is right (`Scored.succeeded`), and so on the
+        judge's verdict where the domain's `success_axis` does.
     corrected : by name, a column that is one verdict of the judge or the mean of several, and where
         there is none (`has_verdict`) always 0 or always 1. Its mean, corrected for the judge's
         error, has the name where that was measured (`Judge.error_rates`), in strata too.
@@ -71,6 +83,7 @@ class Axis(Configured[S]):
         most 1 for the cases whose gold decision that is and 0 for the others: what a constant
         answer can earn follows from the gold alone.
     amounts : names of ranks, counts and lengths: no shares, even where all values lie in [0, 1].
+    signed : names of differences of shares, in [-1, 1], also where all values found lie in [0, 1].
     uses_embedder : whether it measures similarity with the run's embedder, which is then a part of
         the run's identity whatever the arm, and books what it takes on the phase `measure`.
 
@@ -84,10 +97,12 @@ class Axis(Configured[S]):
     higher_is_better: ClassVar[Mapping[str, bool | None]]
     model_free: ClassVar[frozenset[str]] = frozenset()
     judged: ClassVar[frozenset[str]] = frozenset()
+    of_success: ClassVar[frozenset[str]] = frozenset()
     corrected: ClassVar[Mapping[str, str]] = {}
     demands: ClassVar[Mapping[str, str]] = {}
     precision: ClassVar[Mapping[str, str]] = {}
     amounts: ClassVar[frozenset[str]] = frozenset()
+    signed: ClassVar[frozenset[str]] = frozenset()
     ratios: ClassVar[Mapping[str, tuple[str, str]]] = {}
     balanced: ClassVar[Mapping[str, str]] = {}
     of_decision: ClassVar[frozenset[str]] = frozenset()

@@ -102,7 +102,7 @@ def _check_judge(plan: Plan, prepared: Prepared) -> None:
     # A protocol with groups of its own asks the gate in its loop, by success.
     in_loop = plan.parts["protocol"].plugin.cls.groups and prepared.pipeline.domain.success_axis
     gated = [in_loop] if in_loop else gate.axes if gate.baseline is not None else ()
-    meta = axis_meta()
+    meta = axis_meta(prepared.pipeline.domain.success_axis)
     rested = [axis for axis in gated if axis in meta and meta[axis]["judged"]]
     if rested:
         raise UserError(

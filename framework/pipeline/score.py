@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from framework.contracts import Axis, Scored, maybe_await
 from framework.models.client import track_usage_as
 from framework.pipeline.recording_judge import RecordingJudge
+from framework.records import AxisScore
 
 
 @dataclass(slots=True, kw_only=True)
@@ -33,26 +34,50 @@ def outcome_of(scored: Scored, values: Mapping[str, float | None]) -> dict[str, 
     }
 
 
+def scored_together(
+    axes: Sequence[Axis[Any]], names: Collection[str], success_axis: str
+) -> list[Axis[Any]]:
+    """The axes of these names, and all that rest on one verdict with them: which answers are right.
+
+    These are, where a judge fills the domain's `success_axis`, the axis that has it and those that
+    have columns `of_success`.
+    """
+    judged = any(success_axis in axis.judged for axis in axes)
+    bound = {a.name for a in axes if judged and (a.of_success or success_axis in a.judged)}
+    wanted = {*names, *(bound if bound & set(names) else ())}
+    return [axis for axis in axes if axis.name in wanted]
+
+
 async def score_axes(axes: Iterable[Axis[Any]], scored: Scored) -> Measured:
     """The axes of one case; without an answer, those that need none. Call inside `track_usage`.
 
-    An axis that uses the embedder gets it, and books on the phase `measure`.
+    An axis that uses the embedder gets it, and books on the phase `measure`. The verdict on which
+    answers are right comes first, of answers from other views too.
     """
     recorder = None if scored.judge is None else RecordingJudge(scored.judge)
     given = replace(scored, judge=recorder)
-    without = replace(given, embedder=None)
     measured = Measured()
-    for axis in axes:
+    says = scored.domain.success_axis
+    for axis in sorted(axes, key=lambda axis: says not in axis.judged):
         if scored.answer is not None or not axis.needs_answer:
-            if axis.uses_embedder:
-                with track_usage_as("measure"):
-                    score = await maybe_await(axis.score(given))
-            else:
-                score = await maybe_await(axis.score(without))
+            score = await _score(axis, given)
             measured.values.update(score.values)
             measured.evidence[axis.name] = score.evidence
             if recorder is not None:
                 measured.verdicts += [{"axis": axis.name, **v} for v in recorder.verdicts]
                 recorder.verdicts.clear()
+            if says in axis.judged:
+                others = {
+                    name: replace(other, success=(await _score(axis, other)).values[says])
+                    for name, other in given.others.items()
+                }
+                given = replace(given, success=score.values[says], others=others)
     measured.outcome = outcome_of(scored, measured.values)
     return measured
+
+
+async def _score(axis: Axis[Any], scored: Scored) -> AxisScore:
+    if not axis.uses_embedder:
+        return await maybe_await(axis.score(replace(scored, embedder=None)))
+    with track_usage_as("measure"):
+        return await maybe_await(axis.score(scored))

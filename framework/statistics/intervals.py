@@ -183,6 +183,7 @@ def mean_intervals(
     *,
     seed: int,
     amounts: Collection[str] = (),
+    signed: Collection[str] = (),
     weights: Mapping[str, npt.ArrayLike] | None = None,
     resamples: int = RESAMPLES,
     level: float = 0.95,
@@ -208,6 +209,8 @@ def mean_intervals(
         seed: of the run.
         amounts: axes that are amounts (tokens, dollars, seconds), not proportions, even when their
             values happen to lie in [0, 1].
+        signed: axes that are differences of shares: their scale is [-1, 1], and no rule for shares
+            holds, even when their values happen to lie in [0, 1].
         weights: for some axes what each case weighs, at most 1 and above 0 where the axis is
             defined: the share of its rows that define it. Else every case weighs 1.
         resamples: of the bootstrap.
@@ -220,14 +223,17 @@ def mean_intervals(
     waiting: dict[int, list[tuple[str, Units]]] = {}
     for name, raw in axes.items():
         values = as_values(raw)
-        share = name not in amounts and is_share(values)
+        lowest = -1.0 if name in signed else 0.0
+        share = name not in amounts and is_share(values, lowest)
         given = (weights or {}).get(name)
         units = _canonical_units(values, clusters, None if given is None else np.array(given))
         n = int(np.count_nonzero(~np.isnan(values)))
-        if share and n and units.identical and is_binary(units.sums):
+        if share and lowest == 0 and n and units.identical and is_binary(units.sums):
             limits: Limits | None = _of_share(int(units.sums.sum()), len(units.sums), level)
         else:
-            limits = without_bootstrap(units, level, share=share, lowest=0.0)
+            limits = without_bootstrap(units, level, share=share, lowest=lowest)
+            if limits is not None and lowest < 0:
+                limits = within(limits, lowest)
         size = len(units.sums)
         if limits is not None:
             result[name] = interval_of(units, limits, n)
@@ -269,10 +275,10 @@ def is_binary(values: FloatArray) -> bool:
     return bool(np.all((values == 0) | (values == 1)))
 
 
-def is_share(values: FloatArray) -> bool:
-    """Tell whether all defined values lie in [0, 1]."""
+def is_share(values: FloatArray, lowest: float = 0.0) -> bool:
+    """Tell whether all defined values lie in [lowest, 1]."""
     defined = values[~np.isnan(values)]
-    return bool(np.all((defined >= 0) & (defined <= 1)))
+    return bool(np.all((defined >= lowest) & (defined <= 1)))
 
 
 def _canonical_units(

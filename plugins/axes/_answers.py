@@ -23,7 +23,7 @@ def share(part: int, whole: int) -> float | None:
 
 
 def succeeded(scored: Scored, answer: Answer) -> bool:
-    """The success of the case, as its domain defines it."""
+    """The success of the case by its domain's rule, whatever a judge says."""
     return bool(scored.domain.success(answer, scored.case.gold))
 
 

@@ -9,7 +9,7 @@ from framework.contracts import Axis, Scored
 from framework.contracts.operator import ACTED
 from framework.records import AxisScore
 from framework.registry import NoSettings, register
-from plugins.axes._answers import LOWER, succeeded
+from plugins.axes._answers import LOWER
 
 OPERATORS: Final = (
     "count_entities_across_sessions",
@@ -38,6 +38,7 @@ class Operators(Axis[NoSettings]):
     higher_is_better: ClassVar[Mapping[str, bool | None]] = {
         name: LOWER if "wrong" in name else None for name in NAMES
     }
+    of_success: ClassVar[frozenset[str]] = frozenset(name for name in NAMES if "wrong" in name)
 
     def score(self, scored: Scored) -> AxisScore:
         answer = scored.answer
@@ -45,7 +46,7 @@ class Operators(Axis[NoSettings]):
             return self.undefined()
         marked = [p for p in answer.provisions if p.startswith(ACTED)]
         acted = marked[-1].removeprefix(ACTED) if marked else ""
-        wrong = float(not succeeded(scored, answer))
+        wrong = float(not scored.succeeded)
         values: dict[str, float | None] = {
             "fired": float(bool(acted)),
             "fired_wrong": wrong if acted else None,

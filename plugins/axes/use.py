@@ -9,7 +9,7 @@ from framework.contracts import Axis, Scored
 from framework.records import ABSTAIN, AxisScore
 from framework.registry import NoSettings, register
 from framework.retention import facts, states_fact
-from plugins.axes._answers import HIGHER, share, succeeded
+from plugins.axes._answers import HIGHER, share
 
 
 @register("axis", "use")
@@ -17,7 +17,8 @@ class Use(Axis[NoSettings]):
     """Use given retention (Depth's kappa and lambda), which splits failures in two.
 
     A case is *used* when the answer is right and determined: a success by the declared default or
-    by a forced choice is luck. A view is *sufficient* by the domain's rule (`p_ret`). Over any
+    by a forced choice is luck. Right is what counts as a success: as judged where a judge says it
+    (`answer_correct`), else by the domain's rule. A view is *sufficient* by the domain's rule (`p_ret`). Over any
     cases with a decision to make the means satisfy exactly
 
     P(success) = P_ret kappa + (1 - P_ret) leak + right_undetermined
@@ -47,6 +48,9 @@ class Use(Axis[NoSettings]):
         "leak_abstain": None,
     }
     needs: ClassVar[tuple[str, ...]] = ("success", "items")
+    of_success: ClassVar[frozenset[str]] = frozenset(
+        {"kappa", "leak", "right_undetermined", "kappa_abstain", "leak_abstain"}
+    )
 
     def score(self, scored: Scored) -> AxisScore:
         answer, gold, kept = scored.answer, scored.case.gold, scored.retained
@@ -55,7 +59,7 @@ class Use(Axis[NoSettings]):
         held = [item for item in facts(gold) if kept[item.id]]
         stated = [item for item in held if states_fact(answer, item)]
         missing = [item.id for item in gold.required if not kept[item.id]]
-        enough, success = bool(scored.sufficient), succeeded(scored, answer)
+        enough, success = bool(scored.sufficient), scored.succeeded
         used = float(success and not answer.defaulted)
         values: dict[str, float | None] = dict.fromkeys(self.names)
         values["use_rate"] = share(len(stated), len(held))

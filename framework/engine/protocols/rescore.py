@@ -25,7 +25,7 @@ from framework.errors import DataError, StopRun, UserError
 from framework.models.client import Ledger, track_usage
 from framework.pipeline.failures import told
 from framework.pipeline.path import Pipeline
-from framework.pipeline.score import score_axes
+from framework.pipeline.score import score_axes, scored_together
 from framework.records import Answer, Case, Item, MemoryView, Row, TraceEntry
 from framework.registry import NoSettings, nearest
 from framework.store.answers import whole_answers
@@ -123,7 +123,8 @@ class RescoreProtocol(RunProtocol[NoSettings]):
         for name in self.origin.axes:
             if name not in known:
                 raise UserError(f"--axes: the run has no axis {name!r}{nearest(name, known)}")
-        axes = [axis for axis in pipeline.axes if axis.name in self.origin.axes]
+        success_axis = pipeline.domain.success_axis
+        axes = scored_together(pipeline.axes, self.origin.axes, success_axis)
         pipeline = replace(pipeline, axes=axes)
         async for pair in pipeline.bounded(self._jobs(pipeline, cases, done)):
             yield pair
@@ -158,7 +159,8 @@ class RescoreProtocol(RunProtocol[NoSettings]):
             message = told(error, pipeline.parts)
             failed = replace(row, axes=free, success=None, error=message, usage=usage)
             return failed, {**record, "prompts": ledger.prompts}
-        kept = [v for v in record["verdicts"] if v["axis"] not in self.origin.axes]
+        anew = {axis.name for axis in pipeline.axes}
+        kept = [v for v in record["verdicts"] if v["axis"] not in anew]
         # Calls of the judge before belong to this run only where a verdict of theirs is kept.
         before = _unpaid(row)
         prompts = record["prompts"]

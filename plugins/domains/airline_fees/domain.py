@@ -117,7 +117,7 @@ class AirlineFees(OneHistory[AirlineFeesSettings, _Problem]):
         ),
     )
     history_name: ClassVar[str] = HISTORY
-    provides: ClassVar[tuple[str, ...]] = ("evidence", "items", "answer")
+    provides: ClassVar[tuple[str, ...]] = ("evidence", "items", "answer", "success")
     success_axis: ClassVar[str] = "answer_correct"
     headline: ClassVar[tuple[str, ...]] = (
         "p_ret",

@@ -97,7 +97,7 @@ class Passages(Benchmark[S]):
 
     key: ClassVar[str]
     """The field of a record's id."""
-    provides: ClassVar[tuple[str, ...]] = ("evidence", "items", "answer")
+    provides: ClassVar[tuple[str, ...]] = ("evidence", "items", "answer", "success")
     success_axis: ClassVar[str] = "answer_correct"
     headline: ClassVar[tuple[str, ...]] = (
         "recall_at_2",

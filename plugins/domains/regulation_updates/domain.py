@@ -107,7 +107,7 @@ class RegulationUpdates(OneHistory[RegulationUpdatesSettings, Question]):
         schema="https://github.com/cfpb/regulations-schema, src/eregs.xsd",
     )
     history_name: ClassVar[str] = HISTORY
-    provides: ClassVar[tuple[str, ...]] = ("evidence", "items", "answer")
+    provides: ClassVar[tuple[str, ...]] = ("evidence", "items", "answer", "success")
     success_axis: ClassVar[str] = "answer_correct"
     headline: ClassVar[tuple[str, ...]] = (
         "p_ret",

@@ -17,7 +17,8 @@ class Intervention(Axis[NoSettings]):
 
     kappa and leak are over the cases that a memory retained and over the others, which the memory
     itself chose. These columns are over all cases that have a decision to make. A case is *used*
-    as for kappa: right, and not by the declared default or a forced choice.
+    as for kappa: right, and not by the declared default or a forced choice. Where a judge says what
+    is right, it is asked about the answers from both views too.
 
     kappa_inserted : used (0 or 1) from the view with all required gold put in. Higher is better.
     leak_removed : used from the view with it taken out. It has no better direction.
@@ -34,6 +35,8 @@ class Intervention(Axis[NoSettings]):
         "use_effect": True,
         "intervened": None,
     }
+    of_success: ClassVar[frozenset[str]] = frozenset({"kappa_inserted", "leak_removed", "use_effect"})
+    signed: ClassVar[frozenset[str]] = frozenset({"use_effect"})
 
     def score(self, scored: Scored) -> AxisScore:
         gold = scored.case.gold
@@ -60,5 +63,4 @@ class Intervention(Axis[NoSettings]):
 def _used(scored: Scored) -> float:
     answer = scored.answer
     assert answer is not None  # a case whose answer can't be read has no axes of answers
-    right = scored.domain.success(answer, scored.case.gold)
-    return float(right and not answer.defaulted)
+    return float(scored.succeeded and not answer.defaulted)

@@ -6,7 +6,7 @@ import json
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -17,6 +17,7 @@ from framework.store import verify_run
 from framework.store.state import load_state
 from tests.launching import Done, framework, run
 
+QUESTIONS: Final = Path(__file__).parents[2] / "fixtures" / "hotpotqa" / "questions.json"
 SHORT = ("domain=loan", "tracking=none", "n_cases=4", "extra_axes=[robustness]")
 
 
@@ -38,6 +39,16 @@ class No(Judge[NoSettings]):
 
     def audit(self, answer: Answer, standard: Standard, client: Any) -> Sequence[Verdict]:
         return [Verdict(id=item.id, met=False) for item in standard.items]
+
+
+@register("judge", "rescore_test_yes")
+class Yes(No):
+    """Finds every answer right."""
+
+    def equivalent(
+        self, question: str, expected: str, given: str, kind: str, client: Any
+    ) -> Verdict:
+        return Verdict(id="answer", met=True)
 
 
 @pytest.fixture
@@ -112,6 +123,25 @@ def test_only_the_axes_asked_for_change(capsys: pytest.CaptureFixture[str], runs
     assert all(b.axes["rcs"] == 0.0 for _, b in pairs)
     assert any(a.axes["rcs"] for a, _ in pairs)
     assert all({**a.axes, "rcs": 0.0} == {**b.axes} for a, b in pairs)
+
+
+def test_what_rests_on_which_answers_are_right_is_judged_with_them(
+    capsys: pytest.CaptureFixture[str], runs_dir: Path
+) -> None:
+    done = run(
+        capsys, "domain=hotpotqa", f"domain.path={QUESTIONS}", "domain.unknown_file=true",
+        "arch=oracle", "budget=absolute", "budget.tokens=200", "tracking=none", "report=false",
+        "protocol=intervene", f"hydra.run.dir={runs_dir / 'asked'}",
+    )  # fmt: skip
+    assert done.status == 0, done.err
+    again = framework(
+        capsys, "rescore", str(done.directory), "judge.plugin=rescore_test_yes", "--axes", "answer"
+    )
+    assert again.status == 0, again.err
+    old, new = (load_state(one.directory).rows for one in (done, again))
+    columns = ("answer_correct", "kappa", "kappa_inserted", "leak_removed")
+    assert not any(row.axes[name] for row in old for name in columns), "the rules read no answer"
+    assert all(row.success == row.axes[name] == 1.0 for row in new for name in columns)
 
 
 @pytest.mark.slow

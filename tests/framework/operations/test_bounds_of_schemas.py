@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+import plugins
 from framework.models.llm import most_tokens
 from framework.models.sdk import unbounded
 from framework.operations.answering import AnswerRequest
@@ -28,7 +29,8 @@ from framework.records import FactField, TaskCard
 from plugins.domains.regulated.domain import Regulated, RegulatedSettings
 from plugins.models.rule_based.model import RuleBased, RuleBasedSettings
 
-FILES = sorted(SHIPPED.glob("**/schema.json"))
+PLUGINS = Path(plugins.__file__).parent
+FILES = sorted([*SHIPPED.glob("**/schema.json"), *PLUGINS.glob("**/prompts/**/schema.json")])
 FIELD = FactField(key="income", label="income", type="money")
 CARD = TaskCard(operation="decide", query="", instruction="", decisions=("A",), fields=(FIELD,))
 FILLED_IN = [
@@ -64,7 +66,7 @@ def unbounded_parts(schema: Any, place: str = "") -> Iterator[str]:
         yield from unbounded_parts(entry, f"{place}.{name}")
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda f: str(f.parent.relative_to(SHIPPED)))
+@pytest.mark.parametrize("file", FILES, ids=lambda f: "/".join(f.parts[-3:-1]))
 def test_every_shipped_schema_is_bounded(file: Path) -> None:
     schema = json.loads(file.read_text(encoding="utf-8"))
     assert list(unbounded_parts(schema)) == []

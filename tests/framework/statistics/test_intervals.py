@@ -178,6 +178,30 @@ def test_amounts_are_never_proportions() -> None:
     assert mean_interval([100.0, 300.0] * 20, seed=0).method == "bca bootstrap"
 
 
+@pytest.mark.parametrize(
+    "values", [[0.0] * 4, [0.0] * 30, [1.0] + [0.0] * 19, [1.0] * 5 + [0.0] * 15, [1.0] * 12]
+)
+def test_a_difference_may_fall_below_0_where_no_case_of_the_sample_does(
+    values: list[float],
+) -> None:
+    plain = mean_intervals({"x": values}, seed=0)["x"]
+    found = mean_intervals({"x": values}, seed=0, signed=("x",))["x"]
+    mirrored = mean_intervals({"x": [-value for value in values]}, seed=0, signed=("x",))["x"]
+    low, high = limits(found)
+    assert -1 <= low <= found.mean <= high <= 1  # type: ignore[operator]
+    assert found.mean == plain.mean
+    assert limits(mirrored) == pytest.approx((-high, -low), abs=1e-3)
+    if sum(values) < 3:  # the few that are not 0 say nothing of what the others might be
+        assert low < 0
+
+
+def test_differences_over_clusters_stay_on_their_scale() -> None:
+    values, clusters = [1.0, 1.0, 1.0, 1.0, 1.0, -1.0] * 4, [f"c{i // 2}" for i in range(24)]
+    found = mean_intervals({"x": values}, clusters, seed=0, signed=("x",))["x"]
+    low, high = limits(found)
+    assert -1 <= low < 0.67 < high <= 1
+
+
 def test_infinite_values_and_wrong_labels_are_refused() -> None:
     with pytest.raises(ValueError, match="infinite"):
         mean_interval([1.0, math.inf], seed=0)

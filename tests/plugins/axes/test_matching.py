@@ -14,32 +14,33 @@ from framework.registry import find, plugins, register
 
 CHAT = ("answer", "ranking", "retention", "use")
 MATCHES = {
-    "airline_fees": ("ranking", "retention", "answer"),
+    "airline_fees": ("ranking", "retention", "answer", "use"),
     "bank_support": ("ranking", "retention", "use", "actions"),
     "beam": (*CHAT, "session_ranking"),
     "codebase": ("chain", "compliance", "use", "ranking", "retention"),
-    "decision_corpus": ("chain", "ranking", "retention", "answer", "hops"),
+    "decision_corpus": ("chain", "ranking", "retention", "answer", "use", "hops"),
     "dmr": ("answer",),
     "governance": ("chain", "compliance", "ranking", "retention", "use", "geometry"),
-    "hotpotqa": ("ranking", "retention", "answer"),
+    "hotpotqa": ("ranking", "retention", "answer", "use"),
     "lifecycle": ("lifecycle",),
     "locomo": (*CHAT, "session_ranking"),
     "longmemeval": CHAT,
     "longmemeval_synthetic": CHAT,
     "memory_agent_bench": ("answer",),
-    "musique": ("ranking", "retention", "answer"),
+    "musique": ("ranking", "retention", "answer", "use"),
     "personamem": ("answer",),
     "precedents": ("chain", "compliance", "correction", "ranking", "retention", "use"),
     "regulated": ("frp", "rcs", "eda", "crr", "car", "retention", "use", "robustness"),
-    "regulation_updates": ("ranking", "retention", "answer"),
+    "regulation_updates": ("ranking", "retention", "answer", "use"),
     "spider": ("execution", "ranking", "retention", "use"),
     "swe_contextbench": ("ranking", "retention"),
-    "two_wiki": ("ranking", "retention", "answer"),
+    "two_wiki": ("ranking", "retention", "answer", "use"),
     "text_to_sql": ("execution", "ranking", "retention", "use"),
     "veterans": ("eda", "ranking", "retention", "rcs", "use"),
 }
 """The axes of each domain in their order, as recorded before there was a match; `decision_corpus`
-has had `answer` since a reader answers it, and `hops` since it counts them."""
+has had `answer` since a reader answers it, and `hops` since it counts them. Questions over
+documents have had `use` since it rests on the verdict that their success does."""
 ON_DEMAND = {
     "drift", "intervention", "listed_events", "locomo_published", "operators", "session_outcome",
     "traced",
@@ -80,5 +81,5 @@ def test_an_axis_of_another_package_applies_wherever_its_needs_are_provided() ->
         name: find("domain", name).cls for name in ("longmemeval", "hotpotqa", "regulated")
     }
     assert domains["longmemeval"].axes() == ("answer", "hedging", *CHAT[1:])
-    assert domains["hotpotqa"].axes() == (*MATCHES["hotpotqa"], "hedging")
+    assert domains["hotpotqa"].axes() == (*MATCHES["hotpotqa"][:3], "hedging", "use")
     assert domains["regulated"].axes() == MATCHES["regulated"]
