@@ -18,8 +18,8 @@ class Use(Axis[NoSettings]):
 
     A case is *used* when the answer is right and determined: a success by the declared default or
     by a forced choice is luck. Right is what counts as a success: as judged where a judge says it
-    (`answer_correct`), else by the domain's rule. A view is *sufficient* by the domain's rule (`p_ret`). Over any
-    cases with a decision to make the means satisfy exactly
+    (`answer_correct`), else by the domain's rule. A view is *sufficient* by the domain's rule
+    (`p_ret`). Over any cases with a decision to make the means satisfy exactly
 
     P(success) = P_ret kappa + (1 - P_ret) leak + right_undetermined
 

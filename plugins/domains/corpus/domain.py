@@ -133,7 +133,14 @@ class DecisionCorpus(Domain[DecisionCorpusSettings]):
         licence="as the file states",
         citation="as the file states",
     )
-    provides: ClassVar[tuple[str, ...]] = ("chain", "evidence", "items", "answer", "success", "hops")
+    provides: ClassVar[tuple[str, ...]] = (
+        "chain",
+        "evidence",
+        "items",
+        "answer",
+        "success",
+        "hops",
+    )
     success_axis: ClassVar[str] = "answer_correct"
     headline: ClassVar[tuple[str, ...]] = (
         "recall",

@@ -35,7 +35,9 @@ class Intervention(Axis[NoSettings]):
         "use_effect": True,
         "intervened": None,
     }
-    of_success: ClassVar[frozenset[str]] = frozenset({"kappa_inserted", "leak_removed", "use_effect"})
+    of_success: ClassVar[frozenset[str]] = frozenset(
+        {"kappa_inserted", "leak_removed", "use_effect"}
+    )
     signed: ClassVar[frozenset[str]] = frozenset({"use_effect"})
 
     def score(self, scored: Scored) -> AxisScore:
