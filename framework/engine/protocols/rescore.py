@@ -159,8 +159,8 @@ class RescoreProtocol(RunProtocol[NoSettings]):
             message = told(error, pipeline.parts)
             failed = replace(row, axes=free, success=None, error=message, usage=usage)
             return failed, {**record, "prompts": ledger.prompts}
-        anew = {axis.name for axis in pipeline.axes}
-        kept = [v for v in record["verdicts"] if v["axis"] not in anew]
+        again = {axis.name for axis in pipeline.axes}
+        kept = [v for v in record["verdicts"] if v["axis"] not in again]
         # Calls of the judge before belong to this run only where a verdict of theirs is kept.
         before = _unpaid(row)
         prompts = record["prompts"]
