@@ -28,6 +28,7 @@ from benchmarks.results import table as table_of_sweep
 from framework.analysis.evidence import Job
 from framework.errors import UserError
 from framework.reporting.cells import entry_cell
+from framework.reporting.format import mark_of
 from framework.reporting.markdown import put_between_markers
 from framework.statistics.intervals import mean_interval
 from framework.store.answers import answer_records
@@ -339,10 +340,7 @@ def _line(run: FinishedRun) -> tuple[str, ...]:
     usage = summary["ledger"].get("answer", {})
     seconds = usage.get("seconds", 0.0) / usage["calls"] if usage.get("calls") else None
     states = [row.state for row in rows if row.state]
-    shown = (
-        summary["success_axis"], "p_ret", "kappa", "kappa_inserted", "leak", "leak_removed",
-        "use_effect",
-    )  # fmt: skip
+    shown = (summary["success_axis"], "p_ret", "kappa", "kappa_inserted", "leak", "leak_removed")
     cells = [entry_cell(axes.get(name)) for name in shown]
     return (
         str(summary["run"]["arch"]),
@@ -351,11 +349,22 @@ def _line(run: FinishedRun) -> tuple[str, ...]:
         str(unreadable),
         f"{empty} of {len(said)}" if said else "–",
         *(cell.brief or cell.text for cell in cells),
+        _difference(axes.get("use_effect")),
         f"{decisions[0][0]}, {decisions[0][1]} of {len(answered)}" if decisions else "–",
         f"{sum(sure) / len(sure):.2f}" if sure else "–",
         _calibration(run),
         f"{seconds:.0f}" if seconds else "–",
     )
+
+
+def _difference(entry: Mapping[str, Any] | None) -> str:
+    """A mean of differences within cases, with its limits where any are claimed."""
+    if entry is None or entry["mean"] is None:
+        return "–"
+    shown = f"{entry['mean']:+.2f}{mark_of(entry)}"
+    if entry["ci_low"] is None:
+        return shown
+    return f"{shown} {entry['ci_low']:+.2f} to {entry['ci_high']:+.2f}"
 
 
 def _calibration(run: FinishedRun) -> str:

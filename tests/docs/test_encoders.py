@@ -22,6 +22,7 @@ PAGES: Final = [
     *sorted(p for p in (ROOT / "docs" / "results").glob("*.md") if p.name != HISTORY),
     ROOT / "README.md",
     *sorted((ROOT / "docs" / "guide").glob("*.md")),
+    *sorted((ROOT / "docs" / "reference").glob("*.md")),
 ]
 
 
