@@ -6,9 +6,10 @@ The systems are one in sh, one in Python whose searches are counted in a file as
 that asks a language model at every write, whose calls a server of ours counts there too, and
 `server_memory`, or a toy in its place where its environment is not made. A run is killed (SIGKILL)
 again and again until it is done. Then no row may be lost or doubled; what was answered may not have
-been paid for again, but for what was under way at the moment of a kill; no view may be over the
-budget; where the system is declared deterministic, the rows of two undisturbed runs are the same,
-and those of the killed one too.
+been paid for again, but for what was under way at the moment of a kill (`paid_again`; `answered_ms`
+is how long before its kill the answer was out, where it was); no view may be over the budget; where
+the system is declared deterministic, the rows of two undisturbed runs are the same, and those of
+the killed one too.
 """
 
 from __future__ import annotations
@@ -67,9 +68,7 @@ class _Answer(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:  # the name that the class looks for
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        line = json.dumps({"search": asked["messages"], "time": time.time()})
-        with self.server.lock, self.server.ledger.open("a", encoding="utf-8") as file:
-            file.write(f"{line}\n")
+        self._note({"search": asked["messages"], "time": time.time()})
         said = {"message": {"content": asked["messages"][-1]["content"]}, "finish_reason": "stop"}
         usage = {"prompt_tokens": 1, "completion_tokens": 1}
         body = json.dumps({"choices": [said], "usage": usage, "model": "counted"}).encode()
@@ -78,6 +77,11 @@ class _Answer(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
+        self._note({"search": asked["messages"], "answered": time.time()})
+
+    def _note(self, line: Mapping[str, Any]) -> None:
+        with self.server.lock, self.server.ledger.open("a", encoding="utf-8") as file:
+            file.write(f"{json.dumps(line)}\n")
 
     def do_GET(self) -> None:
         self.send_error(404)
@@ -133,7 +137,8 @@ def killed(place: Path, kills: int, seed: int) -> dict[str, Any]:
     model = Model(place / LEDGER)
     seconds, wanted = {}, {}
     hit: Counter[str] = Counter()
-    moments, problems, under_way = list[float](), list[str](), Counter[float]()
+    moments, problems = list[float](), list[str]()
+    under_way, answered = Counter[float](), list[float]()
     for name in names:
         begun = time.monotonic()
         _finish(place, name, place / f"whole-{name}", model)
@@ -156,14 +161,18 @@ def killed(place: Path, kills: int, seed: int) -> dict[str, Any]:
             hit[f"{name}: {_where(directory)}"] += 1
         _finish(place, name, directory, model)
         problems += [f"{directory.name}: {p}" for p in _problems(directory, name, mapped, wanted)]
-        problems += [f"{directory.name}: {p}" for p in _twice(place, moments, under_way)]
+        problems += [f"{directory.name}: {p}" for p in _twice(place, moments, under_way, answered)]
         (place / LEDGER).unlink(missing_ok=True)
         print(f"{hit.total()} kills, {attempt} runs, {problems}", file=sys.stderr, flush=True)
     return {
         "kills": hit.total(),
         "runs": attempt,
         "where": dict(sorted(hit.items())),
-        "paid_again": {"calls": under_way.total(), "kills": len(under_way)},
+        "paid_again": {
+            "calls": under_way.total(),
+            "kills": len(under_way),
+            "answered_ms": sorted(round(1000 * one, 1) for one in answered),
+        },
         "problems": problems,
     }
 
@@ -244,27 +253,34 @@ def _problems(
     return [str(one) for one in found]
 
 
-def _twice(place: Path, moments: Sequence[float], under_way: Counter[float]) -> list[str]:
+def _twice(
+    place: Path, moments: Sequence[float], under_way: Counter[float], answered: list[float]
+) -> list[str]:
     """Searches and calls of a model that were paid for again after they had been answered.
 
     under_way : gets, by the moment of a kill, how many were under way then and paid for again.
+    answered : gets the seconds from an answer to the kill that came before it was kept.
     """
     ledger = place / LEDGER
     lines = ledger.read_text().splitlines() if ledger.is_file() else []
     times: dict[str, list[float]] = {}
+    out: dict[str, list[float]] = {}
     for line in lines:
-        paid = json.loads(line)
-        times.setdefault(json.dumps(paid["search"]), []).append(paid["time"])
+        told = json.loads(line)
+        for moments_of, key in ((times, "time"), (out, "answered")):
+            if key in told:
+                moments_of.setdefault(json.dumps(told["search"]), []).append(told[key])
     found = []
     for search, at in times.items():
         for moment in at[:-1]:
             kill = next((one for one in moments if 0 <= one - moment < _UNDER_WAY_S), None)
             if kill is None:
                 found.append(f"paid again: {search[:80]}")
-            else:
-                under_way[kill] += 1
-                if under_way[kill] > _CASES:  # a history has one call under way at most
-                    found.append(f"paid again, {under_way[kill]} at one kill: {search[:80]}")
+                continue
+            under_way[kill] += 1
+            if under_way[kill] > _CASES:  # a history has one call under way at most
+                found.append(f"paid again, {under_way[kill]} at one kill: {search[:80]}")
+            answered += [kill - one for one in out.get(search, ()) if moment <= one < kill]
     return found
 
 

@@ -2,7 +2,8 @@
 
     python counted.py FILE
 
-The newest events that share a word with the query come first.
+A second line is written when the answer is out. The newest events that share a word with the query
+come first.
 """
 
 from __future__ import annotations
@@ -19,20 +20,28 @@ def main() -> None:
     for line in sys.stdin:
         request = json.loads(line)
         answer: dict[str, object] = {"ok": True}
+        paid: dict[str, object] = {}
         if request["op"] == "write":
             events.append({"id": request["id"], "text": request["text"]})
         elif request["op"] == "retrieve":
             words = set(request["query"].lower().split())
             found = [one for one in reversed(events) if words & set(one["text"].lower().split())]
             answer = {"items": found[: request["limit"]]}
-            with Path(sys.argv[1]).open("a", encoding="utf-8") as file:
-                paid = {"search": [len(events), events[0]["text"], request["query"]]}
-                file.write(json.dumps({**paid, "time": time.time()}) + "\n")
+            paid = {"search": [len(events), events[0]["text"], request["query"]]}
+            note({**paid, "time": time.time()})
         elif request["op"] == "reset":
             events.clear()
         else:
             return
         print(json.dumps(answer), flush=True)
+        if paid:
+            note({**paid, "answered": time.time()})
+
+
+def note(line: dict[str, object]) -> None:
+    """Add a line to the file."""
+    with Path(sys.argv[1]).open("a", encoding="utf-8") as file:
+        file.write(json.dumps(line) + "\n")
 
 
 if __name__ == "__main__":
