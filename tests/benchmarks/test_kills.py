@@ -37,3 +37,6 @@ def test_the_page_tells_what_was_recorded() -> None:
     assert f"100 kills in {found['runs']} runs" in said
     again = found["paid_again"]
     assert f"{again['calls']} calls were paid for again, at {again['kills']} kills" in said
+    assert len(again["answered_ms"]) == again["calls"]
+    out = [round(again["answered_ms"][0]), round(again["answered_ms"][-1])]
+    assert f"for {out[0]} to {out[1]} ms" in " ".join(said.split())
