@@ -187,6 +187,57 @@ class FCRANotices(Notices):
         return right, wrong
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QuotesSettings(NoticesSettings):
+    """Settings of the set `quotes`: those of `notices`, on a domain that asks for provisions."""
+
+    domain: Mapping[str, Any] = field(
+        default_factory=lambda: {"plugin": "regulated", "spec": "claims"}
+    )
+
+
+@register("calibration", "quotes")
+class Quotes(Notices):
+    """The form letter with the provisions that it rests on, word for word, and letters without.
+
+    As `notices`, for `crr_quote`, where a case's standard has such an item. Right is the letter,
+    alone and between other words, and with each provision in quotation marks. Wrong are letters in
+    which one provision is named alone, is cut off in the middle, lacks a word, or has the text of
+    another one; the letter cut off after the reasons, the bare reasons, and no letter.
+    """
+
+    Settings: ClassVar[type[Any]] = QuotesSettings
+    demand: ClassVar[str] = "audit_quote"
+    axis: ClassVar[str] = "crr_quote"
+
+    def letters(self, case: Case, told: DecideResponse) -> tuple[dict[str, str], dict[str, str]]:
+        letter, right, wrong = _common(case, told)
+        rules = {item.key: item.spans[0].text for item in case.gold.items if item.kind == "rule"}
+        quoted = [text for key in told.provisions if (text := rules.get(key, "")) in letter]
+        if not quoted or "" in quoted or len(quoted) < len(told.provisions):
+            return {}, {}  # its letter does not quote them all
+        right["right, in quotation marks"] = _each(letter, {text: f'"{text}"' for text in quoted})
+        text = quoted[0]
+        words = text.split()
+        middle = len(words) // 2
+        spoilt = {
+            "named alone": told.provisions[0],
+            "cut off": " ".join(words[:middle]) + " ...",
+            "without a word": " ".join([*words[:middle], *words[middle + 1 :]]),
+        }
+        others = [rule for rule in rules.values() if rule not in quoted]
+        if others:
+            spoilt["of another provision"] = others[0]
+        wrong |= {f"wrong: {sort}": letter.replace(text, said) for sort, said in spoilt.items()}
+        return right, wrong
+
+
+def _each(text: str, changes: Mapping[str, str]) -> str:
+    for before, after in changes.items():
+        text = text.replace(before, after)
+    return text
+
+
 def _speaks_of(item: ChecklistItem, sentence: str) -> bool:
     words = (word for group in item.requires for word in group)
     return any(re.search(word, sentence, re.IGNORECASE) for word in words)

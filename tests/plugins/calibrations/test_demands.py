@@ -13,7 +13,14 @@ from framework.contracts.calibration import CalibrationSet
 from framework.errors import UserError
 from framework.records import Answer, ReasoningPoint, Standard
 from framework.registry import NoSettings
-from plugins.calibrations.notices import FCRANotices, Letters, Notices, NoticesSettings, _with
+from plugins.calibrations.notices import (
+    FCRANotices,
+    Letters,
+    Notices,
+    NoticesSettings,
+    Quotes,
+    _with,
+)
 from plugins.calibrations.reasons import Reasons, ReasonsSettings
 from plugins.commands._calibration import Calibration, calibration, verdicts
 from plugins.judges.rules import Rules
@@ -91,6 +98,29 @@ def test_the_rules_pass_letters_with_what_fcra_demands_and_none_without() -> Non
     assert "wrong: without fcra_dispute" in found.sorts
     with pytest.raises(UserError, match="no notice of"):
         list(of(FCRANotices, "claims", 40).answers())
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("spec", "least"), [("claims", 9), ("prior_authorization", 4)])
+def test_the_rules_pass_letters_that_quote_word_for_word_and_no_others(
+    spec: str, least: int
+) -> None:
+    answers = list(of(Quotes, spec, 40).answers())
+    found = tried(Rules(NoSettings()), of(Quotes, spec, 40))
+    assert found.right.passed == found.right.n >= 3 * least
+    assert found.wrong.passed == 0
+    assert found.wrong.n > 2 * found.right.n
+    assert found.rates.demand == "audit_quote"
+    letters = {one.notice for one in answers if one.sort == "right"}
+    spoilt = [one for one in answers if one.sort == "wrong: without a word"]
+    assert len(spoilt) == len(letters) >= least
+    assert not {one.notice for one in spoilt} & letters
+
+
+def test_a_domain_whose_standard_asks_for_no_quotation_is_named() -> None:
+    assert Quotes.Settings().domain["spec"] == "claims"
+    with pytest.raises(UserError, match="no notice of"):
+        list(of(Quotes, "loan", 10).answers())
 
 
 @pytest.mark.parametrize("made", [Reasons, Notices])
