@@ -300,12 +300,12 @@ def drafted(path: Path) -> Iterator[Path]:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         for left in path.parent.glob(f".{glob.escape(path.name)}.*.draft"):
-            if not _is_locked(left):
-                shutil.rmtree(left, ignore_errors=True)
-        draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}.draft")
-        draft.mkdir()
-        held = os.open(draft, os.O_RDONLY)
-        fcntl.flock(held, fcntl.LOCK_EX)
+            _remove_left(left)
+        while held is None:
+            draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}.draft")
+            draft.mkdir()
+            held = _held(draft)
+        assert draft is not None
         yield draft
         draft.rename(path)
     except OSError as error:
@@ -316,6 +316,34 @@ def drafted(path: Path) -> Iterator[Path]:
             shutil.rmtree(draft, ignore_errors=True)
         if held is not None:
             os.close(held)
+
+
+def _held(draft: Path) -> int | None:
+    """The open, locked directory; None where another process took it for one that was left."""
+    try:
+        held = os.open(draft, os.O_RDONLY)
+    except FileNotFoundError:
+        return None
+    fcntl.flock(held, fcntl.LOCK_EX)
+    if draft.exists():
+        return held
+    os.close(held)
+    return None
+
+
+def _remove_left(draft: Path) -> None:
+    """Remove a draft that nobody holds. Who wants it meanwhile waits, and finds it gone."""
+    try:
+        held = os.open(draft, os.O_RDONLY)
+    except FileNotFoundError:
+        return
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        shutil.rmtree(draft, ignore_errors=True)
+    except BlockingIOError:
+        return
+    finally:
+        os.close(held)
 
 
 def _is_locked(path: Path) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import re
@@ -223,6 +224,50 @@ def test_of_two_processes_that_make_one_directory_the_first_has_it(tmp_path: Pat
         with drafted(path) as early:
             (early / JOURNAL).write_text("early")
     assert (path / JOURNAL).read_text() == "early"
+    assert [found.name for found in tmp_path.iterdir()] == ["r"]
+
+
+@pytest.mark.parametrize("when", ["opened", "locked"])
+def test_a_draft_that_another_process_takes_for_one_that_was_left_is_made_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, when: str
+) -> None:
+    path, taken = tmp_path / "r", list[str]()
+
+    def take() -> None:  # as a process does that looked just before the draft was locked
+        (draft,) = tmp_path.glob(".r.*.draft")
+        if not taken:
+            taken.append(draft.name)
+            draft.rmdir()
+
+    def opened(given: Path, flags: int) -> int:
+        take()
+        return os_open(given, flags)
+
+    def locked(held: int, how: int) -> None:
+        take()
+        flock(held, how)
+
+    os_open, flock = os.open, fcntl.flock
+    if when == "opened":
+        monkeypatch.setattr("framework.store.directory.os.open", opened)
+    else:
+        monkeypatch.setattr("framework.store.directory.fcntl.flock", locked)
+    with drafted(path) as draft:
+        assert draft.name not in taken
+        (draft / JOURNAL).write_text("made")
+    assert len(taken) == 1
+    assert (path / JOURNAL).read_text() == "made"
+
+
+def test_a_draft_that_is_held_is_not_removed_and_one_that_was_left_is(tmp_path: Path) -> None:
+    left = tmp_path / ".r.0.draft"
+    left.mkdir()
+    with pytest.raises(UserError), drafted(tmp_path / "r") as late:  # noqa: PT012
+        assert not left.exists()
+        (late / JOURNAL).write_text("late")
+        with drafted(tmp_path / "r") as early:
+            assert late.exists()
+            (early / JOURNAL).write_text("early")
     assert [found.name for found in tmp_path.iterdir()] == ["r"]
 
 
