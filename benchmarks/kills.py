@@ -137,7 +137,7 @@ def killed(place: Path, kills: int, seed: int) -> dict[str, Any]:
     model = Model(place / LEDGER)
     seconds, wanted = {}, {}
     hit: Counter[str] = Counter()
-    moments, problems = list[float](), list[str]()
+    moments, sent, problems = list[float](), list[float](), list[str]()
     under_way, answered = Counter[float](), list[float]()
     for name in names:
         begun = time.monotonic()
@@ -156,12 +156,16 @@ def killed(place: Path, kills: int, seed: int) -> dict[str, Any]:
         attempt += 1
         for _ in range(rng.randint(3, 8)):
             after = rng.uniform(0.1, 0.9) * seconds[name]
-            if hit.total() == kills or not _kill(after, place, name, directory, moments, model):
+            if hit.total() == kills or not _kill(
+                after, place, name, directory, moments, sent, model
+            ):
                 break
             hit[f"{name}: {_where(directory)}"] += 1
         _finish(place, name, directory, model)
         problems += [f"{directory.name}: {p}" for p in _problems(directory, name, mapped, wanted)]
-        problems += [f"{directory.name}: {p}" for p in _twice(place, moments, under_way, answered)]
+        problems += [
+            f"{directory.name}: {p}" for p in _twice(place, moments, sent, under_way, answered)
+        ]
         (place / LEDGER).unlink(missing_ok=True)
         print(f"{hit.total()} kills, {attempt} runs, {problems}", file=sys.stderr, flush=True)
     return {
@@ -201,9 +205,18 @@ def _finish(place: Path, name: str, directory: Path, model: Model) -> None:
 
 
 def _kill(
-    seconds: float, place: Path, name: str, directory: Path, moments: list[float], model: Model
+    seconds: float,
+    place: Path,
+    name: str,
+    directory: Path,
+    moments: list[float],
+    sent: list[float],
+    model: Model,
 ) -> bool:
-    """Start or go on, and kill after so long; whether it was still running."""
+    """Start or go on, and kill after so long; whether it was still running.
+
+    sent, moments : get when the signal was sent, and when the process was gone.
+    """
     process = subprocess.Popen(
         _command(name, directory, model),
         cwd=place,
@@ -213,6 +226,7 @@ def _kill(
     try:
         process.wait(timeout=seconds)
     except subprocess.TimeoutExpired:
+        sent.append(time.time())
         process.send_signal(signal.SIGKILL)
         process.wait()
         moments.append(time.time())
@@ -254,7 +268,11 @@ def _problems(
 
 
 def _twice(
-    place: Path, moments: Sequence[float], under_way: Counter[float], answered: list[float]
+    place: Path,
+    moments: Sequence[float],
+    sent: Sequence[float],
+    under_way: Counter[float],
+    answered: list[float],
 ) -> list[str]:
     """Searches and calls of a model that were paid for again after they had been answered.
 
@@ -280,7 +298,10 @@ def _twice(
             under_way[kill] += 1
             if under_way[kill] > _CASES:  # a history has one call under way at most
                 found.append(f"paid again, {under_way[kill]} at one kill: {search[:80]}")
-            answered += [kill - one for one in out.get(search, ()) if moment <= one < kill]
+            signalled = sent[moments.index(kill)]
+            answered += [
+                signalled - one for one in out.get(search, ()) if moment <= one < signalled
+            ]
     return found
 
 

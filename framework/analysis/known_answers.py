@@ -46,7 +46,9 @@ def with_error(
     made = corrected_axes(rows, axes, known, seed) if known else {}
     if not known and judge_kind == "rule-based":
         return {axis: {**entry} for axis, entry in axes.items()}
-    meta, told = axis_meta(success_axis), {corrected()[name] for name in made}
+    told = {corrected()[name] for name in made}
+    # What rests on a verdict whose error is known has nothing of its own that is not.
+    meta = axis_meta("" if success_axis in told else success_axis)
     flags = {
         axis: {"judge_error": NOT_KNOWN}
         for axis, entry in axes.items()

@@ -59,7 +59,7 @@ def summarize(
     asked = budget_use["needs_model"] or plan.parts["reader"].plugin.cls.searches
     judge: Judge[Any] = plan.parts["judge"].create()
     judge_kind = judge.kind if judge.model is None else judge.model.kind
-    meta = axis_meta(domain.success_axis)
+    verdicts, meta = axis_meta(), axis_meta(domain.success_axis)
     columns = RowColumns.of(rows)
     axes = axes_of_part(columns, None, plan.top.seed)
     without = unpriced(plan, judge)
@@ -75,7 +75,7 @@ def summarize(
     for name in corrected().keys() & axes.keys():
         axes[name]["kind"] = axes[corrected()[name]]["kind"]
     judged = [
-        name for name, entry in axes.items() if meta.get(name, {}).get("judged") and entry["n"]
+        name for name, entry in axes.items() if verdicts.get(name, {}).get("judged") and entry["n"]
     ]
     strata = axes_of_strata(columns, plan.top.seed, rates, judge_kind, domain.success_axis)
     return {

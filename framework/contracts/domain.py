@@ -31,7 +31,7 @@ PROVIDED: Final[Mapping[str, str]] = {
     "decision": "a label that is right, and an amount where there is one",
     "notice": "the adverse decisions and the standard that a notice is held to",
     "policy": "what the policy decides from a part of the gold (`Domain.decision_from`)",
-    "success": "success that rests on what the view holds (`Domain.success`)",
+    "success": "success that rests on what the view holds, by `Domain.success` or a judge",
     "revisions": "retired values of facts, and injected orders",
     "evidence": "ids of the events that a question is answered from",
     "chain": "the governing event and the chain that leads to it from the task",

@@ -26,8 +26,8 @@ class Scored:
     None unless the axis declares `uses_embedder`. `others` holds the same case as it was answered
     from other views, by the names that the protocol gave these (`Pipeline.with_views`). `session`
     holds the figures of a session that ended with this answer (`Turn.close`). `success` is what the
-    judge made of the answer in the domain's `success_axis`; None where that axis needs no judge,
-    and for this axis itself.
+    judge made of the answer in the domain's `success_axis`; None where that axis needs no judge or
+    says nothing of the case, and for this axis itself.
     """
 
     case: Case

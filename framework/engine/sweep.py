@@ -329,8 +329,8 @@ def load_jobs(path: Path, operational: Sequence[str]) -> list[Job]:
         for name, given in zip(names, overrides, strict=True):
             plan = compose_plan(given)
             old = load_finished(Path(os.path.normpath(path / origin["runs"][name])))
-            axes = origin["axes"] or plan.axes
-            jobs.append(Job(plan=plan, origin=RescoreSource.of(old, path / name, axes)))
+            source = RescoreSource.of(old, path / name, plan, origin["axes"])
+            jobs.append(Job(plan=plan, origin=source))
     return [
         replace(job, stored_as=name, begun=state and check_same(job.plan, state))
         for job, name, state in zip(jobs, names, begun, strict=True)

@@ -35,9 +35,9 @@ def outcome_of(scored: Scored, values: Mapping[str, float | None]) -> dict[str, 
 
 
 def scored_together(
-    axes: Sequence[Axis[Any]], names: Collection[str], success_axis: str
-) -> list[Axis[Any]]:
-    """The axes of these names, and all that rest on one verdict with them: which answers are right.
+    axes: Sequence[type[Axis[Any]]], names: Collection[str], success_axis: str
+) -> list[str]:
+    """Of axes these names, and all that rest on one verdict with them: which answers are right.
 
     These are, where a judge fills the domain's `success_axis`, the axis that has it and those that
     have columns `of_success`.
@@ -45,7 +45,7 @@ def scored_together(
     judged = any(success_axis in axis.judged for axis in axes)
     bound = {a.name for a in axes if judged and (a.of_success or success_axis in a.judged)}
     wanted = {*names, *(bound if bound & set(names) else ())}
-    return [axis for axis in axes if axis.name in wanted]
+    return [*(a.name for a in axes if a.name in wanted), *(wanted - {a.name for a in axes})]
 
 
 async def score_axes(axes: Iterable[Axis[Any]], scored: Scored) -> Measured:
@@ -67,13 +67,23 @@ async def score_axes(axes: Iterable[Axis[Any]], scored: Scored) -> Measured:
                 measured.verdicts += [{"axis": axis.name, **v} for v in recorder.verdicts]
                 recorder.verdicts.clear()
             if says in axis.judged:
-                others = {
-                    name: replace(other, success=(await _score(axis, other)).values[says])
-                    for name, other in given.others.items()
-                }
-                given = replace(given, success=score.values[says], others=others)
+                given = replace(given, success=score.values[says])
+                given = replace(given, others=await _judged_others(axis, given))
     measured.outcome = outcome_of(scored, measured.values)
     return measured
+
+
+async def _judged_others(axis: Axis[Any], scored: Scored) -> dict[str, Scored]:
+    """The case from other views with what the judge makes of each answer, asked once about it."""
+    known = [(scored.answer, scored.success)]
+    others = {}
+    for name, other in scored.others.items():
+        found = [success for answer, success in known if answer == other.answer]
+        if not found:
+            found = [(await _score(axis, other)).values[scored.domain.success_axis]]
+            known.append((other.answer, found[0]))
+        others[name] = replace(other, success=found[0])
+    return others
 
 
 async def _score(axis: Axis[Any], scored: Scored) -> AxisScore:

@@ -268,8 +268,9 @@ def check_declarations(axis: type[Axis[Any]], settings: Any) -> None:
     )
     for name, better in axis.higher_is_better.items():
         assert better in (True, False, None), f"higher_is_better of {name} is {better!r}"
-    strangers = set(axis.model_free) - set(axis.names)
-    assert not strangers, f"model_free: {', '.join(sorted(strangers))} is no column"
+    for said in ("model_free", "of_success", "signed"):
+        strangers = set(getattr(axis, said)) - set(axis.names)
+        assert not strangers, f"{said}: {', '.join(sorted(strangers))} is no column"
     strangers = {*axis.precision, *axis.precision.values()} - set(axis.names)
     assert not strangers, f"precision: {', '.join(sorted(strangers))} is no column"
 

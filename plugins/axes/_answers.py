@@ -22,7 +22,7 @@ def share(part: int, whole: int) -> float | None:
     return part / whole if whole else None
 
 
-def succeeded(scored: Scored, answer: Answer) -> bool:
+def right_by_rule(scored: Scored, answer: Answer) -> bool:
     """The success of the case by its domain's rule, whatever a judge says."""
     return bool(scored.domain.success(answer, scored.case.gold))
 

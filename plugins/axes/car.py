@@ -8,7 +8,7 @@ from typing import ClassVar
 from framework.contracts import Axis, Scored
 from framework.records import ABSTAIN, AxisScore
 from framework.registry import NoSettings, register
-from plugins.axes._answers import HIGHER, committed, succeeded
+from plugins.axes._answers import HIGHER, committed, right_by_rule
 
 
 @register("axis", "car")
@@ -47,7 +47,7 @@ class CAR(Axis[NoSettings]):
         if answer is None or not gold.decision:
             return self.undefined()
         commits = committed(answer)
-        success = succeeded(scored, answer)
+        success = right_by_rule(scored, answer)
         held = frozenset(id for id, kept in scored.retained.items() if kept)
         from_view = scored.domain.decision_from(scored.case, held)
         values = {

@@ -9,7 +9,7 @@ from typing import ClassVar, Final
 from framework.contracts import Axis, Scored, Verdict, maybe_await
 from framework.records import Answer, AxisScore, ChecklistItem, Gold, Row
 from framework.registry import NoSettings, register
-from plugins.axes._answers import HIGHER, LOWER, share, succeeded
+from plugins.axes._answers import HIGHER, LOWER, right_by_rule, share
 
 _DENIED: Final = re.compile(r",?\s+(?:is|was|are|were)\s+(?:not|no)\b")
 """After a reason, what says that it was none."""
@@ -89,7 +89,7 @@ class CRR(Axis[NoSettings]):
         if answer is None or not gold.adverse:
             return AxisScore(values=values)
         is_adverse = answer.decision in gold.adverse
-        right = succeeded(scored, answer)
+        right = right_by_rule(scored, answer)
         verdicts: Sequence[Verdict] | None = None
         if is_adverse and judge is not None and gold.standard is not None:
             verdicts = await maybe_await(judge.audit(answer, gold.standard, scored.client))

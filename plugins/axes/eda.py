@@ -8,7 +8,7 @@ from typing import ClassVar
 from framework.contracts import Axis, Scored
 from framework.records import AxisScore
 from framework.registry import NoSettings, register
-from plugins.axes._answers import HIGHER, succeeded
+from plugins.axes._answers import HIGHER, right_by_rule
 
 
 @register("axis", "eda")
@@ -44,7 +44,7 @@ class EDA(Axis[NoSettings]):
         if answer is None or not gold.decision:
             return self.undefined()
         right = answer.decision == gold.decision
-        success = succeeded(scored, answer)
+        success = right_by_rule(scored, answer)
         evidence = [
             f"decision: gold {gold.decision}, given {answer.decision or 'none'}: {_word(right)}"
         ]

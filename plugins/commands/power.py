@@ -34,7 +34,7 @@ class Power(Command):
 
 def power(args: argparse.Namespace) -> int:
     """Print, for each pair of arms of the pilot, how many cases a real comparison needs."""
-    from framework.analysis.axes import as_mappings
+    from framework.analysis.axes import as_mappings, signed
     from framework.analysis.compare_runs import comparable
     from framework.cli.runs import finished_runs
     from framework.registry import nearest
@@ -83,6 +83,7 @@ def power(args: argparse.Namespace) -> int:
                 seed=summaries[0]["run"]["seed"],
                 power=args.power,
                 alpha=args.alpha,
+                amount=args.axis in signed(),
                 comparisons=comparisons,
             )
             unit = "clusters" if found.clustered else "cases"

@@ -136,11 +136,14 @@ def judge(
     Raises:
         UserError: an axis that is no share in [0, 1], or different cases on the two sides.
     """
+    from framework.analysis.axes import signed
     from framework.statistics.paired import compare
 
     clusters = {row.case_id: row.cluster or None for row in (*baseline, *rows)}
     judged = []
     for axis in settings.axes:
+        if axis in signed():
+            raise UserError(f"gate.axes: {axis} is not in [0, 1], so no margin applies to it")
         higher = _higher_is_better(axis)
         worst, best = (0.0, 1.0) if higher else (1.0, 0.0)
         own, its = _poolable(axis, rows, baseline)

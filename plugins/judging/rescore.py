@@ -44,7 +44,7 @@ def rescore(
         check_new(path)
         _check_judge(plans[0])
         jobs = [
-            Job(plan=plan, origin=RescoreSource.of(source, directory, axes or plan.axes))
+            Job(plan=plan, origin=RescoreSource.of(source, directory, plan, axes))
             for plan, source in zip(plans, olds, strict=True)
             for directory in [path / plan.name if in_sweep else path]
         ]

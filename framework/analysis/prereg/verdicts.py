@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+from framework.analysis.axes import signed
 from framework.analysis.prereg.flags import RunInfo, flags
 from framework.errors import UserError
 from framework.statistics.bootstrap import RESAMPLES
@@ -157,7 +158,16 @@ def _tester(
             a, b = (columns[rival], own) if lower else (own, columns[rival])
             names = ("prereg", h.budget, h.axis, *sorted((h.arm, rival)))
             compared.append(
-                compare(a, b, clusters, seed=seed, names=names, resamples=resamples, alpha=alpha)
+                compare(
+                    a,
+                    b,
+                    clusters,
+                    seed=seed,
+                    names=names,
+                    resamples=resamples,
+                    alpha=alpha,
+                    amount=h.axis in signed(),
+                )
             )
         return _verdict(h, compared, alpha)
 
@@ -203,7 +213,7 @@ def _column(
     failed = {str(row["case_id"]) for row in own if row.get("error")}
     (means,) = case_means(own).values.values()
     found = means.get(h.axis, {})
-    if not all(0 <= value <= 1 for value in found.values()):
+    if h.axis in signed() or not all(0 <= value <= 1 for value in found.values()):
         worst = None
     return {
         case: worst if case in failed else found.get(case)

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Self
 from weakref import finalize
 
+from framework.config import Plan
 from framework.contracts import Model, Operation, Reply, Req, Res, RowKey, RunProtocol, Scored
 from framework.contracts import Pipeline as Driven
 from framework.errors import DataError, StopRun, UserError
@@ -27,7 +28,7 @@ from framework.pipeline.failures import told
 from framework.pipeline.path import Pipeline
 from framework.pipeline.score import score_axes, scored_together
 from framework.records import Answer, Case, Item, MemoryView, Row, TraceEntry
-from framework.registry import NoSettings, nearest
+from framework.registry import NoSettings, find, nearest
 from framework.store.answers import whole_answers
 from framework.store.directory import ANSWERS
 from framework.store.state import State, load_state
@@ -52,9 +53,16 @@ class RescoreSource:
     state: State | None = None
 
     @classmethod
-    def of(cls, old: State, new: Path, axes: Sequence[str]) -> RescoreSource:
-        """The origin of a run at `new` that judges the finished run `old` again."""
+    def of(cls, old: State, new: Path, plan: Plan, axes: Sequence[str]) -> RescoreSource:
+        """The origin of a run of `plan` at `new` that judges the finished run `old` again.
+
+        axes : empty for all; with one that shares a verdict with others these are scored as well.
+        """
         assert old.finished is not None
+        known = [find("axis", name).cls for name in plan.axes]
+        axes = scored_together(
+            known, axes or plan.axes, plan.parts["domain"].plugin.cls.success_axis
+        )
         return cls(
             run=os.path.relpath(old.path, new),
             identity=old.started["identity"],
@@ -123,8 +131,7 @@ class RescoreProtocol(RunProtocol[NoSettings]):
         for name in self.origin.axes:
             if name not in known:
                 raise UserError(f"--axes: the run has no axis {name!r}{nearest(name, known)}")
-        success_axis = pipeline.domain.success_axis
-        axes = scored_together(pipeline.axes, self.origin.axes, success_axis)
+        axes = [axis for axis in pipeline.axes if axis.name in self.origin.axes]
         pipeline = replace(pipeline, axes=axes)
         async for pair in pipeline.bounded(self._jobs(pipeline, cases, done)):
             yield pair
@@ -159,8 +166,7 @@ class RescoreProtocol(RunProtocol[NoSettings]):
             message = told(error, pipeline.parts)
             failed = replace(row, axes=free, success=None, error=message, usage=usage)
             return failed, {**record, "prompts": ledger.prompts}
-        again = {axis.name for axis in pipeline.axes}
-        kept = [v for v in record["verdicts"] if v["axis"] not in again]
+        kept = [v for v in record["verdicts"] if v["axis"] not in self.origin.axes]
         # Calls of the judge before belong to this run only where a verdict of theirs is kept.
         before = _unpaid(row)
         prompts = record["prompts"]

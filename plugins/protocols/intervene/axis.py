@@ -55,7 +55,8 @@ class Intervention(Axis[NoSettings]):
                 "intervened": 1.0,
             },
             evidence=tuple(
-                f"gold {name}: {other.answer.decision or 'no decision'}"
+                f"gold {name}: {other.answer.decision or other.answer.text[:80] or 'no answer'}: "
+                f"{'right' if other.succeeded else 'wrong'}"
                 for name, other in scored.others.items()
                 if other.answer is not None
             ),

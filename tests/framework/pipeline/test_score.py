@@ -78,21 +78,22 @@ def test_answers_from_other_views_are_judged_too_and_their_verdicts_are_none_of_
     assert found.values["kappa_inserted"] == 1.0
     assert found.values["leak_removed"] == 0.0
     assert found.values["kappa"] == 0.0
-    assert judge.given == [SAYS_ELSE.text, SAYS_SO.text, SAYS_ELSE.text], "each once"
+    assert judge.given == [SAYS_ELSE.text, SAYS_SO.text], "each once"
     assert [(v["axis"], v["met"]) for v in found.verdicts] == [("answer", False)]
 
 
 def test_axes_that_share_a_verdict_are_scored_again_together() -> None:
-    known = axes("retention", "answer", "use", "eda")
+    known = [find("axis", name).cls for name in ("retention", "answer", "use", "eda")]
 
     def chosen(success_axis: str, *names: str) -> list[str]:
-        return [axis.name for axis in scored_together(known, names, success_axis)]
+        return scored_together(known, names, success_axis)
 
     assert chosen("answer_correct", "answer") == ["answer", "use"]
     assert chosen("answer_correct", "use") == ["answer", "use"]
     assert chosen("answer_correct", "retention") == ["retention"]
     assert chosen("eda", "use") == ["use"], "no judge says it"
     assert chosen("", "answer") == ["answer"]
+    assert chosen("answer_correct", "anser") == ["anser"], "told as unknown where it is looked up"
 
 
 def test_what_nobody_answered_is_not_right() -> None:
