@@ -96,5 +96,20 @@ def test_a_number_of_an_unknown_error_says_so() -> None:
     assert with_error(rows, axes, {}, "rule-based", 7) == axes
 
 
+def test_what_rests_on_which_answers_are_right_shares_the_error_of_that_verdict() -> None:
+    rows = [
+        replace(r, axes={**r.axes, "kappa": r.axes["answer_correct"]}) for r in answered(20, 10)
+    ]
+    axes = axes_of_rows(rows, 7)
+
+    def told(known: Any, success_axis: str) -> set[str]:
+        found = with_error(rows, axes, known, "llm", 7, success_axis)
+        return {name for name in found if "judge_error" in found[name]}
+
+    assert told({}, "answer_correct") == {"answer_correct", "kappa"}
+    assert told({}, "eda") == {"answer_correct"}, "no judge says which decisions are right"
+    assert told({ANSWERS: ASKED}, "answer_correct") == set()
+
+
 def test_a_corrected_axis_stands_behind_its_own() -> None:
     assert with_corrected(["eda", "rcs"]) == ["eda", "rcs", "rcs_corrected"]

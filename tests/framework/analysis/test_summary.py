@@ -199,6 +199,11 @@ def test_what_no_model_had_a_hand_in_is_a_finding() -> None:
     assert kind_of("rcs", meta, "llm", False, "rule-based") == "rule-based"
     assert kind_of("rcs", meta, "llm", False, "llm") == "measured with an LLM"
     assert kind_of("eda", meta, "llm", False, "rule-based") == "measured with an LLM"
+    assert kind_of("kappa", meta, "llm", False, "rule-based") == "measured with an LLM"
+    asked = axis_meta("answer_correct")
+    assert kind_of("kappa", asked, "llm", False, "rule-based") == "rule-based"
+    assert kind_of("use_effect", asked, "llm", False, "rule-based") == "rule-based"
+    assert kind_of("p_ret_read", asked, "llm", False, "rule-based") == "measured with an LLM"
     assert kind_of("unheard_of", meta, "rule-based", needs_model=False) == "rule-based"
 
 
@@ -235,6 +240,13 @@ def test_a_rank_of_one_everywhere_is_no_share_of_one() -> None:
         assert found[name]["method"] == "no interval: all values equal"
     assert found["recall"]["ci_low"] == pytest.approx(0.025 ** (1 / 20))
     assert found["recall"]["ci_high"] == 1.0
+
+
+def test_an_effect_of_0_everywhere_may_be_below_0() -> None:
+    rows = [dataclasses.replace(row(f"c{i}", None), axes={"use_effect": 0.0}) for i in range(20)]
+    found = summary(rows)["axes"]["use_effect"]
+    assert found["ci_low"] == pytest.approx(-found["ci_high"])
+    assert found["ci_low"] < 0
 
 
 def test_every_axis_has_a_plugin_and_a_declared_direction() -> None:

@@ -112,6 +112,8 @@ BROKEN: list[tuple[type[Axis[Any]], str]] = [
     (declaring(higher_is_better={"kept": "yes"}), "higher_is_better of kept is 'yes'"),
     (declaring(needs=("evidense",)), "no domain provides 'evidense'; did you mean 'evidence'"),
     (declaring(model_free=frozenset({"lost"})), "model_free: lost is no column"),
+    (declaring(of_success=frozenset({"lost"})), "of_success: lost is no column"),
+    (declaring(signed=frozenset({"lost"})), "signed: lost is no column"),
     (scoring(lambda scored: {"kept": 1.0}), "score gives dict"),
     (scoring(lambda scored: AxisScore(values={})), "declared differ: kept"),
     (scoring(lambda scored: AxisScore(values={"kept": 1.0, "x": 0.0})), "declared differ: x"),

@@ -81,6 +81,12 @@ def test_lower_is_better_turns_the_claim_and_its_worst_case() -> None:
     assert only(decide("superiority", failed, high, axes=["stale_use"]))["mean"] == 1.0
 
 
+def test_no_margin_applies_to_a_difference_wherever_its_values_lie() -> None:
+    high = [replace(row, axes={"use_effect": 1.0}) for row in rows([1.0] * 30)]
+    with pytest.raises(UserError, match=r"use_effect is not in \[0, 1\], so no margin applies"):
+        decide("noninferiority", high, high, axes=["use_effect"])
+
+
 def test_cases_are_paired_by_id_and_repeats_averaged_first() -> None:
     baseline = rows([float(i % 2) for i in range(100)])
     doubled = [
