@@ -37,6 +37,8 @@ def test_the_page_tells_what_was_recorded() -> None:
     assert f"100 kills in {found['runs']} runs" in said
     again = found["paid_again"]
     assert f"{again['calls']} calls were paid for again, at {again['kills']} kills" in said
-    assert len(again["answered_ms"]) == again["calls"]
-    out = [round(again["answered_ms"][0]), round(again["answered_ms"][-1])]
-    assert f"for {out[0]} to {out[1]} ms" in " ".join(said.split())
+    out = again["answered_ms"]
+    assert len(out) <= again["calls"]
+    if out:
+        told = f"{len(out)} of them were out, and not yet on the disk, {out[0]:.0f} to {out[-1]:.0f} ms"
+        assert told in " ".join(said.split())
