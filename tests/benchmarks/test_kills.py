@@ -40,5 +40,5 @@ def test_the_page_tells_what_was_recorded() -> None:
     out = again["answered_ms"]
     assert len(out) <= again["calls"]
     if out:
-        told = f"{len(out)} of them were out, and not yet on the disk, {out[0]:.0f} to {out[-1]:.0f} ms"
-        assert told in " ".join(said.split())
+        told = f"not yet on the disk, {out[0]:.0f} to {out[-1]:.0f} ms before the signal"
+        assert f"{len(out)} of them were out, and {told}" in " ".join(said.split())
