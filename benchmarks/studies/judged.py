@@ -22,19 +22,16 @@ from benchmarks.studies.coverage_samples import Rng
 from framework.analysis.known_answers import both_rates, turned_round
 from framework.contracts.calibration import ErrorRates
 from framework.reporting.markdown import print_or_put
-from framework.statistics.intervals import mean_interval
-from framework.statistics.misclassification import Corrected, corrected_amount, corrected_mean
+from framework.statistics.misclassification import Corrected, corrected_mean
 
 SIZES: Final = (10, 15, 20, 60)
 DRAWS: Final = 2_000
-RESAMPLES: Final = 1_000
-EACH: Final = 5
-"""Demands that a case has where it has several."""
 
 
 def scenarios() -> Iterator[Scenario]:
     """All of the table, in its order."""
     share, mean = "corrected share of a stratum", "corrected mean of five verdicts a case"
+    two = "corrected mean of two verdicts a case"
     yield Scenario(share, "rates from .05 to .95; judge .9, .1, known by 200 each", _share())
     yield Scenario(share, "the same, known by 40 each", _share(known=40))
     yield Scenario(share, "judge .8, .25, known by 60 each", _share(0.8, 0.25, 60))
@@ -43,6 +40,8 @@ def scenarios() -> Iterator[Scenario]:
     yield Scenario(mean, "true share .5; judge .9, .1, known by 200 each", _mean(0.5))
     yield Scenario(mean, "true share .85", _mean(0.85))
     yield Scenario(mean, "true share .85, known by 40 each", _mean(0.85, known=40))
+    yield Scenario(two, "true share .5", _mean(0.5, each=2))
+    yield Scenario(two, "true share .85", _mean(0.85, each=2))
 
 
 def _rates(rng: Rng, right: float, wrong: float, known: int) -> ErrorRates:
@@ -75,16 +74,21 @@ def _share(
     return hit
 
 
-def _mean(truth: float, right: float = 0.9, wrong: float = 0.1, known: int = 200) -> Hit:
-    """A case has five demands that are alike, and its value is the share that passed."""
+def _mean(
+    truth: float, right: float = 0.9, wrong: float = 0.1, known: int = 200, each: int = 5
+) -> Hit:
+    """A case has so many demands that are alike, and its value is the share that passed."""
 
     def hit(rng: Rng, n: int) -> bool | None:
         rates = _rates(rng, right, wrong, known)
         own = rng.beta(truth * 4, (1 - truth) * 4, n)
-        met = rng.random((n, EACH)) < own[:, None]
-        passed = rng.random((n, EACH)) < np.where(met, right, wrong)
-        seen = mean_interval(passed.mean(axis=1), seed=0, resamples=RESAMPLES)
-        return _covers(corrected_amount(seen, rates.right, rates.wrong, rng, draws=DRAWS), truth)
+        met = rng.random((n, each)) < own[:, None]
+        passed = rng.random((n, each)) < np.where(met, right, wrong)
+        labels = [str(i) for i in range(n)]
+        said = passed.mean(axis=1)
+        return _covers(
+            corrected_mean(said, labels, rates.right, rates.wrong, rng, draws=DRAWS), truth
+        )
 
     return hit
 

@@ -11,10 +11,8 @@ from framework.analysis.forms import poolable
 from framework.contracts import Axis
 from framework.contracts.calibration import ErrorRates
 from framework.records import Row
-from framework.statistics.intervals import Interval, as_values, is_binary
 from framework.statistics.misclassification import (
     Corrected,
-    corrected_amount,
     corrected_difference,
     corrected_mean,
 )
@@ -22,11 +20,6 @@ from framework.statistics.paired import compare
 from framework.statistics.seeding import generator
 
 NOT_KNOWN: Final = "judge's error not known"
-_ENTRY: Final = {
-    "mean": "mean", "low": "ci_low", "high": "ci_high", "n": "n", "n_clusters": "n_clusters",
-    "method": "method",
-}  # fmt: skip
-"""What an interval takes from an axis's entry."""
 
 
 def with_error(
@@ -43,7 +36,7 @@ def with_error(
     Those that `corrected_axes` makes are beside them. One of verdicts whose error is not known says
     so in `judge_error`, but for a rule-based judge without a calibration: its rule is the measure.
     """
-    made = corrected_axes(rows, axes, known, seed) if known else {}
+    made = corrected_axes(rows, known, seed) if known else {}
     if not known and judge_kind == "rule-based":
         return {axis: {**entry} for axis, entry in axes.items()}
     told = {corrected()[name] for name in made}
@@ -58,16 +51,13 @@ def with_error(
 
 
 def corrected_axes(
-    rows: Sequence[Row],
-    axes: Mapping[str, Mapping[str, Any]],
-    known: Mapping[str, ErrorRates],
-    seed: int,
+    rows: Sequence[Row], known: Mapping[str, ErrorRates], seed: int
 ) -> dict[str, dict[str, Any]]:
-    """The judged shares of a run, corrected for the judge's error: entries as of `axes`, its own.
+    """The judged shares of a run, corrected for the judge's error: entries of their own.
 
-    Of columns that are verdicts (`Axis.corrected`) whose error is known; a row without a verdict
-    (`Axis.has_verdict`) is as it is: all such are 0, or all 1. Rows of one case or cluster are not
-    independent.
+    Of columns that are verdicts (`Axis.corrected`), or shares of several, whose error is known; a
+    row without a verdict (`Axis.has_verdict`) is as it is: all such are 0, or all 1. Rows of one
+    case or cluster are not independent.
     """
     entries: dict[str, dict[str, Any]] = {}
     good = sorted(poolable([row for row in rows if not row.error]), key=lambda row: row.key)
@@ -79,17 +69,14 @@ def corrected_axes(
         if rates is None or not any(judged):
             continue
         labels = [row.cluster or row.case_id for row in given]
-        values = [row.axes[axis] if met else None for row, met in zip(given, judged, strict=True)]
+        turned = _is_turned(given, axis, of_axis[axis])
+        said = [
+            abs((row.axes[axis] or 0.0) - turned) if met else None
+            for row, met in zip(given, judged, strict=True)
+        ]
         rng = generator(seed, "calibration", rates.set, axis)
-        if is_binary(as_values([value for value in values if value is not None])):
-            turned = _is_turned(given, axis, of_axis[axis])
-            said = [v if v is None else abs(v - turned) for v in values]
-            found = corrected_mean(said, labels, *both_rates(rates, turned), rng)
-            found = turned_round(found) if turned else found
-        else:
-            mean = Interval(**{to: axes[axis][of] for to, of in _ENTRY.items()})
-            share = sum(judged) / len(judged)
-            found = corrected_amount(mean, rates.right, rates.wrong, rng, judged=share)
+        found = corrected_mean(said, labels, *both_rates(rates, turned), rng)
+        found = turned_round(found) if turned else found
         entries[name] = {
             "mean": found.share,
             "ci_low": found.low,

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from framework.statistics.bootstrap import RESAMPLES
 from framework.statistics.clusters import Units, cluster_robust, units_of
-from framework.statistics.intervals import Interval, as_values, is_binary
+from framework.statistics.intervals import Interval, as_values, is_binary, is_share
 
 METHOD: Final = "Rogan-Gladen, Jeffreys draws of the three rates"
 
@@ -95,18 +95,18 @@ def corrected_mean(
     draws: int = RESAMPLES,
     level: float = 0.95,
 ) -> Corrected:
-    """Return the same for answers that need not be independent, as those to one case are not.
+    """Return the same for verdicts that need not be independent, as those on one case are not.
 
-    Where answers of one cluster are alike, the counts of `corrected_share` are those of an
-    effective sample: as many independent answers as would give the cluster-robust variance of the
-    share (`cluster_robust`), fewer by the square of Student's t over the normal quantile for its
-    degrees of freedom. Source: Korn and Graubard, Survey Methodology 24 (1998), 193-201; with
-    Jeffreys' interval, Franco et al., Journal of Survey Statistics and Methodology 7 (2019),
-    334-364. Below 10 clusters, or clusters that count as 10, no limits are claimed.
+    Where verdicts of one cluster are alike, or a case has several, the counts of `corrected_share`
+    are those of an effective sample: as many independent verdicts as would give the cluster-robust
+    variance of the share (`cluster_robust`), fewer by the square of Student's t over the normal
+    quantile for its degrees of freedom. Source: Korn and Graubard, Survey Methodology 24 (1998),
+    193-201; with Jeffreys' interval, Franco et al., Journal of Survey Statistics and Methodology 7
+    (2019), 334-364. Below 10 clusters, or clusters that count as 10, no limits are claimed.
 
     Args:
-        verdicts: n values, 1 where the judge passed an answer, else 0; NaN or ``None`` for an
-            answer that is wrong without a verdict.
+        verdicts: n values: of the verdicts that an answer got, the share that passed; NaN or
+            ``None`` for an answer that is wrong without a verdict.
         clusters: n labels; ``None`` for an answer that stands alone.
         right: as `corrected_share`.
         wrong: as `corrected_share`.
@@ -115,17 +115,19 @@ def corrected_mean(
         level: coverage.
 
     Raises:
-        ValueError: no verdict, one that is not 0 or 1, or not one label an answer.
+        ValueError: no verdict, one outside [0, 1], or not one label an answer.
     """
     said = as_values(verdicts)
     passed = np.nan_to_num(said)
     judged = float(np.mean(~np.isnan(said))) if len(said) else 0.0
-    if not judged or not is_binary(passed):
-        raise ValueError("a verdict is 0 or 1, and there is at least one")
+    if not judged or not is_share(passed):
+        raise ValueError("a verdict is in [0, 1], and there is at least one")
     share, n = float(passed.mean()), float(len(said))
     units = units_of(passed, clusters)
-    if units.clustered and not units.too_few:
+    if not is_binary(passed):
         n = _effective(share, units, level)
+    elif units.clustered and not units.too_few:
+        n = min(_effective(share, units, level), n)
     counts = share * n, n
     found = corrected_share(counts, right, wrong, rng, judged=judged, draws=draws, level=level)
     if found.share is not None and units.too_few:
@@ -188,46 +190,12 @@ def corrected_difference(
     )
 
 
-def corrected_amount(
-    mean: Interval,
-    right: tuple[float, float],
-    wrong: tuple[float, float],
-    rng: np.random.Generator,
-    *,
-    judged: float = 1.0,
-    draws: int = RESAMPLES,
-) -> Corrected:
-    """Return the mean share of right demands behind one of which each case has several.
-
-    A case's value is the share of its demands that the judge passed, which its error moves as it
-    does one verdict's: the estimate is (mean - judged false) / (true - false), cut to
-    [0, judged], and its limits are those of `corrected_difference` for a mean with its own limits.
-
-    Args:
-        mean: of the cases' shares, with its limits.
-        right: as `corrected_share`.
-        wrong: as `corrected_share`.
-        rng: the generator.
-        judged: the share of the cases with verdicts.
-        draws: of the rates and of the mean.
-    """
-    less = judged * wrong[0] / wrong[1]
-    given = mean.mean, mean.low, mean.high
-    middle, low, high = (None if value is None else value - less for value in given)
-    shifted = replace(mean, mean=middle, low=low, high=high)
-    found = corrected_difference(shifted, right, wrong, rng, judged=judged, draws=draws)
-    given = found.share, found.low, found.high
-    share, low, high = (None if v is None else min(max(v, 0.0), judged) for v in given)
-    method = f"Rogan-Gladen of a mean: {mean.method}" if share is not None else found.method
-    return Corrected(share=share, low=low, high=high, method=method)
-
-
 def _effective(share: float, units: Units, level: float) -> float:
-    """Independent answers that would tell as much of a share, at most as many as there are."""
+    """Independent verdicts that would tell as much of a share; units where all are alike."""
     from scipy.special import ndtri, stdtrit
 
-    variance, freedom = cluster_robust(units)
-    if share in (0.0, 1.0) or variance <= 0:
+    if units.differing == 0:
         return units.effective
+    variance, freedom = cluster_robust(units)
     wider = float(stdtrit(freedom, (1 + level) / 2) / ndtri((1 + level) / 2)) ** 2
-    return float(min(share * (1 - share) / variance / wider, units.sizes.sum()))
+    return float(share * (1 - share) / variance / wider)

@@ -202,7 +202,7 @@ def _corrected(run: Path, found: Calibration) -> dict[str, Any]:
     for one in finished_runs([run]):
         labels = {k: one.summary["run"][k] for k in ("arch", "budget", "judge")}
         axes, seed = one.summary["axes"], int(one.summary["run"]["seed"])
-        entries = corrected_axes(one.rows, axes, {found.demand: found.rates}, seed)
+        entries = corrected_axes(one.rows, {found.demand: found.rates}, seed)
         for name, entry in entries.items():
             axis = corrected()[name]
             counted = axes[axis]["mean"]

@@ -48,14 +48,14 @@ def test_a_column_that_is_1_without_a_verdict_is_corrected_in_what_was_judged() 
     """100 cases: 60 notices, of which 50 passed; 40 have none and are 1 for certain."""
     rows = noticed(100, adverse=60, passed=50)
     axes = axes_of_rows(rows, 7)
-    entry = corrected_axes(rows, axes, {"audit": AUDIT}, 7)["crr_published_corrected"]
+    entry = corrected_axes(rows, {"audit": AUDIT}, 7)["crr_published_corrected"]
     assert axes["crr_published"]["mean"] == pytest.approx(0.9)
     behind = 0.4 + (0.5 - 0.6 * WRONG) / (RIGHT - WRONG)
     assert entry["mean"] == pytest.approx(behind)
     assert 0.4 <= entry["ci_low"] < behind < entry["ci_high"] <= 1
     # None was asked about: nothing rests on the judge.
     nothing = noticed(20, adverse=0, passed=0)
-    assert corrected_axes(nothing, axes_of_rows(nothing, 7), {"audit": AUDIT}, 7) == {}
+    assert corrected_axes(nothing, {"audit": AUDIT}, 7) == {}
 
 
 def test_a_difference_in_such_a_column_is_that_of_what_was_judged() -> None:

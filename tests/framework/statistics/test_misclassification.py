@@ -8,11 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.special import ndtr, stdtrit
+from scipy.special import ndtr
 
 from framework.statistics.intervals import Interval
 from framework.statistics.misclassification import (
-    corrected_amount,
     corrected_difference,
     corrected_mean,
     corrected_share,
@@ -129,7 +128,7 @@ def test_answers_that_are_alike_in_their_cluster_widen_the_interval() -> None:
 
 
 @given(
-    st.lists(st.sampled_from([0.0, 1.0, None]), min_size=1, max_size=60).filter(
+    st.lists(st.sampled_from([0.0, 0.4, 1.0, None]), min_size=1, max_size=60).filter(
         lambda verdicts: any(v is not None for v in verdicts)
     ),
     st.integers(1, 6),
@@ -155,9 +154,9 @@ def test_a_corrected_mean_is_a_share_within_its_limits_whatever_the_order(
             assert (found.low, found.high) == pytest.approx((turned.low, turned.high))
 
 
-@pytest.mark.parametrize("verdicts", [[], [None], [0.5], [2.0, 1.0]])
-def test_verdicts_are_0_or_1(verdicts: list[float | None]) -> None:
-    with pytest.raises(ValueError, match="a verdict is 0 or 1"):
+@pytest.mark.parametrize("verdicts", [[], [None], [-0.5], [2.0, 1.0]])
+def test_verdicts_are_shares(verdicts: list[float | None]) -> None:
+    with pytest.raises(ValueError, match=r"a verdict is in \[0, 1\]"):
         corrected_mean(verdicts, [None] * len(verdicts), (1, 2), (0, 2), np.random.default_rng(1))
 
 
@@ -195,27 +194,26 @@ def test_the_limits_hold_the_truth_where_answers_of_a_cluster_are_alike(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("cases", [10, 15, 60])
 @pytest.mark.parametrize(("truth", "abstains"), [(0.5, 0.0), (0.85, 0.0), (0.6, 0.3)])
 def test_the_limits_hold_the_mean_of_cases_with_several_verdicts_each(
-    truth: float, abstains: float
+    truth: float, abstains: float, cases: int
 ) -> None:
-    """60 cases of five demands that are alike; 93 to 97 of 100 samples. Some cases have none."""
+    """Five demands a case that are alike; 93 to 97 of 100 samples. Some cases have none."""
     rng = np.random.default_rng(19)
-    right, false, known, cases, each = 0.9, 0.1, 200, 60, 5
+    right, false, known, each = 0.9, 0.1, 200, 5
     held, samples = 0, 4_000
     for _ in range(samples):
         own = rng.beta(truth * 4, (1 - truth) * 4, cases)
         silent = rng.random(cases) < abstains
         met = rng.random((cases, each)) < own[:, None]
         passed = rng.random((cases, each)) < np.where(met, right, false)
-        shares = np.where(silent, 0.0, passed.mean(axis=1))
-        mean = mean_interval(shares)
-        found = corrected_amount(
-            mean,
+        found = corrected_mean(
+            np.where(silent, np.nan, passed.mean(axis=1)),
+            [None] * cases,
             (int(rng.binomial(known, right)), known),
             (int(rng.binomial(known, false)), known),
             rng,
-            judged=float(1 - silent.mean()),
             draws=400,
         )
         assert found.share is not None
@@ -226,27 +224,31 @@ def test_the_limits_hold_the_mean_of_cases_with_several_verdicts_each(
     assert 0.93 <= held / samples <= 0.97
 
 
-def mean_interval(values: np.ndarray[tuple[int], np.dtype[np.float64]]) -> Interval:
-    """Of independent cases, by Student's t."""
-    n = len(values)
-    half = float(stdtrit(n - 1, 0.975) * values.std(ddof=1) / np.sqrt(n))
-    mean = float(values.mean())
-    return Interval(mean=mean, low=mean - half, high=mean + half, n=n, n_clusters=None, method="t")
-
-
-def test_a_mean_is_corrected_as_a_share_is() -> None:
-    seen = Interval(mean=0.34, low=0.3, high=0.38, n=100, n_clusters=None, method="bca")
+def test_a_mean_of_several_verdicts_is_corrected_as_their_share_is() -> None:
     exact = (9 * 10**8, 10**9), (2 * 10**8, 10**9)
-    found = corrected_amount(seen, *exact, np.random.default_rng(1))
-    assert found.share == pytest.approx(0.2)
-    assert (found.low, found.high) == pytest.approx((0.1 / 0.7, 0.18 / 0.7), abs=0.005)
-    assert found.method == "Rogan-Gladen of a mean: bca"
-    half = corrected_amount(seen, *exact, np.random.default_rng(1), judged=0.5)
-    assert half.share == pytest.approx((0.34 - 0.5 * 0.2) / 0.7)
-    chance = corrected_amount(seen, (1, 2), (1, 2), np.random.default_rng(1))
+    shares, alone = [0.0, 0.4, 0.6, 0.8] * 25, [None] * 100
+    found = corrected_mean(shares, alone, *exact, np.random.default_rng(1))
+    assert found.share == pytest.approx((0.45 - 0.2) / 0.7)
+    half = 1.984 * float(np.std(shares, ddof=1)) / 10 / 0.7  # Student's t, 99 degrees of freedom
+    assert found.low == pytest.approx((0.45 - 0.2) / 0.7 - half, abs=0.01)
+    assert found.high == pytest.approx((0.45 - 0.2) / 0.7 + half, abs=0.01)
+    none = corrected_mean(
+        [*shares, *[None] * 100], [*alone, *alone], *exact, np.random.default_rng(1)
+    )
+    assert none.share == pytest.approx((0.225 - 0.5 * 0.2) / 0.7)
+    assert none.high is not None
+    assert none.high <= 0.5
+    chance = corrected_mean(shares, alone, (1, 2), (1, 2), np.random.default_rng(1))
     assert (chance.share, chance.low, chance.high) == (None, None, None)
-    bare = corrected_amount(replace(seen, low=None, high=None), *exact, np.random.default_rng(1))
-    assert (bare.share, bare.low) == (pytest.approx(0.2), None)
+
+
+def test_cases_that_have_one_value_tell_no_more_than_as_many_verdicts() -> None:
+    rates = (190, 200), (10, 200)
+    alike = corrected_mean([0.5] * 12, [None] * 12, *rates, np.random.default_rng(1))
+    counted = corrected_share((6, 12), *rates, np.random.default_rng(1))
+    assert alike == counted
+    few = corrected_mean([0.5, 0.8] * 12, ["a", "b"] * 12, *rates, np.random.default_rng(1))
+    assert (few.low, few.method) == (None, "no interval: 2 clusters, fewer than 10")
 
 
 def test_a_difference_is_that_of_the_verdicts_over_what_the_judge_shows() -> None:
