@@ -92,16 +92,17 @@ def kind_of(
     needs_model: bool,
     judge_kind: str = "llm",
 ) -> str:
-    """`model-free`, `rule-based` or `measured with an LLM` (validity.md section 1).
+    """`model-free`, `rule-based`, `measured with an LLM` or `judged by rules` (validity.md 1).
 
-    What a memory retained is model-free only if no model helped to build the memory; what rests on
-    a rule-based judge is rule-based, whoever read.
+    What a memory retained is model-free only if no model helped to build the memory. `judged by
+    rules`: a language model answered, and a rule-based judge said whether that is right.
     """
-    if meta.get(axis, {}).get("judged") and judge_kind == "rule-based":
-        return "rule-based"
     if meta.get(axis, {}).get("model_free") and not needs_model:
         return "model-free"
-    return "rule-based" if model_kind == "rule-based" else "measured with an LLM"
+    if model_kind == "rule-based":
+        return "rule-based"
+    by_rules = judge_kind == "rule-based" and meta.get(axis, {}).get("judged")
+    return "judged by rules" if by_rules else "measured with an LLM"
 
 
 def as_mappings(rows: Sequence[Row], budget: str) -> list[dict[str, Any]]:

@@ -192,14 +192,14 @@ def spent(job: Job) -> float:
 
 
 def asked(jobs: Sequence[Job]) -> set[str]:
-    """Through what kinds of model figures went: `rule-based`, `measured with an LLM`, neither."""
+    """What kinds of evidence that no model-free figure is, as `kind_of` names them, there are."""
     kinds = {
-        entry.get("kind")
+        str(entry.get("kind"))
         for job in jobs
         for entry in job.summary["axes"].values()
         if entry["mean"] is not None
     }
-    return {kind for kind in kinds if kind in ("rule-based", "measured with an LLM")}
+    return kinds & {"rule-based", "measured with an LLM", "judged by rules"}
 
 
 def _leader(group: Group, axis: str, budget: str, kind: str | None) -> Leader | None:

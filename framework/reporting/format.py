@@ -7,11 +7,14 @@ from typing import Any, Final
 
 DAGGER: Final = "†"
 DOUBLE: Final = "‡"
+SECTION: Final = "§"
+MARKS: Final = {"rule-based": DAGGER, "judged by rules": SECTION}
+"""By kind of evidence, the mark of a number that is it."""
 
 
 def mark_of(entry: Mapping[str, Any]) -> str:
-    """What stands behind a mean: † rule-based, ‡ its judge's error is not known."""
-    return DAGGER * (entry.get("kind") == "rule-based") + DOUBLE * ("judge_error" in entry)
+    """What stands behind a mean: † rule-based, § judged by rules, ‡ its judge's error unknown."""
+    return MARKS.get(str(entry.get("kind")), "") + DOUBLE * ("judge_error" in entry)
 
 
 def declared_inputs(declared: Mapping[str, Any]) -> str:

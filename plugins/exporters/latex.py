@@ -24,6 +24,7 @@ _WRITTEN: Final = {
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
     "†": r"\dag{}",
+    "§": r"\S{}",
     "–": "--",
     "−": "$-$",
     "×": r"$\times$",

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from framework.analysis.evidence import Group, higher_is_better, of_sweep
 from framework.analysis.verdict import Difference, Leader, chief_axes, leaders
-from framework.reporting.format import DAGGER, short, short_limits
+from framework.reporting.format import MARKS, short, short_limits
 from framework.text.counting import counted
 
 LONGEST_NAME: Final = 200
@@ -125,7 +125,7 @@ def glance(sweep: Mapping[str, Any]) -> Glance | None:
 
 def _marked(leader: Leader) -> list[str]:
     """The arms of the best mean, marked where it went through rules."""
-    mark = DAGGER if leader.kind == "rule-based" else ""
+    mark = MARKS.get(leader.kind, "")
     return [f"{arm}{mark}" for arm in leader.arms]
 
 

@@ -1,4 +1,4 @@
-"""The label of every caption: model-free, rule-based or measured with an LLM."""
+"""The label of every caption: what kind of evidence its numbers are."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ from framework.text.counting import counted
 
 _WORDS: Final = {
     "model-free": "model-free: measured without any model",
-    "rule-based": (
-        "rule-based: through a rule-based model or judge, no evidence about language models"
-    ),
+    "rule-based": "rule-based: through a rule-based model, no evidence about language models",
     "measured with an LLM": "measured with a language model",
+    "judged by rules": "judged by rules: a language model answered, a rule-based judge compared",
     "lexical embedder": "lexical embedder: its similarity is overlap of hashed words",
 }
 

@@ -23,16 +23,26 @@ from framework.reporting.blocks import (
     Text,
 )
 from framework.reporting.cells import UNDEFINED, count, entry_cell
-from framework.reporting.format import DAGGER, DOUBLE, declared_inputs, mark_of, nowhere, warned
+from framework.reporting.format import (
+    DAGGER,
+    DOUBLE,
+    SECTION,
+    declared_inputs,
+    mark_of,
+    nowhere,
+    warned,
+)
 from framework.reporting.sections.verdict import in_brackets, named, verdict
 from framework.reporting.tables import Column, Show, each, table, titled
 from framework.text.counting import counted
 
 LABELS = (
     "Model-free: measured without any model, as retention, surface ceiling, cost of such arms.",
-    f"Rule-based ({DAGGER}): through a rule-based model or judge. It shows that the benchmark "
-    "works, and is no evidence about language models.",
+    f"Rule-based ({DAGGER}): through a rule-based model. It shows that the benchmark works, and is "
+    "no evidence about language models.",
     "Measured with an LLM: what a language model answered or judged.",
+    f"Judged by rules ({SECTION}): a language model answered, and a rule-based judge said whether "
+    "that is right; no evidence about how a language model would judge.",
     f"Judge's error not known ({DOUBLE}): no calibration says how often such verdicts are wrong.",
     "Intervals are at 95%, over cases (over clusters of cases where they are not independent).",
     "Where fewer than 10 clusters of cases are independent, no interval is claimed and none drawn.",
@@ -96,16 +106,16 @@ def notes(evidence: Evidence) -> Iterator[Block]:
     """What must be known before a number is believed."""
     runs = [job.summary["run"] for job in evidence.jobs]
     axes = [entry for job in evidence.jobs for entry in job.summary["axes"].values()]
-    marked = any(entry.get("kind") == "rule-based" for entry in axes)
-    if marked and any(run["model_kind"] == "rule-based" for run in runs):
+    kinds = {entry.get("kind") for entry in axes}
+    if "rule-based" in kinds and any(run["model_kind"] == "rule-based" for run in runs):
         yield Note(
             f"Rule-based model: no language model was asked. What is marked {DAGGER} went through "
             "it and is no evidence about language models; the rest is model-free."
         )
-    elif marked and any(run["judge_kind"] == "rule-based" for run in runs):
+    if "judged by rules" in kinds:
         yield Note(
-            f"A rule-based judge judged: what rests on it is marked {DAGGER} and is no evidence "
-            "about how a language model would judge."
+            "A rule-based judge said which answers are right: what rests on it is marked "
+            f"{SECTION} and is no evidence about how a language model would judge."
         )
     for warning in warned(job.summary for job in evidence.jobs):
         yield Note(f"Warning: {warning}.")

@@ -22,7 +22,7 @@ from framework.analysis.verdict import (
     suspects,
 )
 from framework.reporting.blocks import Block, Heading, Listing, Note
-from framework.reporting.format import DAGGER, short_limits
+from framework.reporting.format import DAGGER, MARKS, SECTION, short_limits
 from framework.text.counting import counted
 
 _MOST: Final = 5
@@ -141,7 +141,7 @@ def _budget(group: Group, budget: str) -> str:
 
 
 def _lead(group: Group, leader: Leader) -> str:
-    mark = DAGGER if leader.kind == "rule-based" else ""
+    mark = MARKS.get(leader.kind, "")
     mean = f"{leader.mean:.2f}{mark}{in_brackets(leader.low, leader.high)}"
     jobs = filter(None, (group.job(arm, leader.budget) for arm in leader.arms))
     if failed := sum(job.summary["errors"]["n"] for job in jobs):
@@ -258,10 +258,13 @@ def _models(evidence: Evidence) -> str:
         return f"{named(llms)} answered nothing: every figure is model-free."
     if not kinds:
         return "No model took part: every figure is model-free."
-    if "measured with an LLM" in kinds and llms:
-        rules = "rule-based" in kinds
-        judged = f"; what is marked {DAGGER} went through a rule-based part" if rules else ""
-        return f"A language model took part ({named(llms)}){judged}."
+    if llms and kinds != {"rule-based"}:
+        marks = {
+            "rule-based": f"; what is marked {DAGGER} went through a rule-based part",
+            "judged by rules": f"; what is marked {SECTION} was judged by rules",
+        }
+        told = "".join(text for kind, text in marks.items() if kind in kinds)
+        return f"A language model took part ({named(llms)}){told}."
     return f"No language model took part: what is marked {DAGGER} went through rules."
 
 

@@ -90,6 +90,8 @@ def test_a_number_of_an_unknown_error_says_so() -> None:
     assert found["rcs"]["judge_error"] == "judge's error not known"
     assert entry_cell(found["rcs"]).text == "0.500‡"
     assert entry_cell(found["answer_correct"]).text == "0.500"
+    by_rules = {**found["answer_correct"], "kind": "judged by rules"}
+    assert entry_cell(by_rules).text == "0.500§"
     nothing = with_error(rows, axes, {}, "llm", 7)
     assert {name for name in nothing if "judge_error" in nothing[name]} == {"rcs", "answer_correct"}
     # A rule is the definition of the measure.

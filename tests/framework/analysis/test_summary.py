@@ -196,13 +196,14 @@ def test_what_no_model_had_a_hand_in_is_a_finding() -> None:
     assert kind_of("retained", meta, "rule-based", needs_model=True) == "rule-based"
     assert kind_of("eda", meta, "rule-based", needs_model=False) == "rule-based"
     assert kind_of("eda", meta, "llm", needs_model=False) == "measured with an LLM"
-    assert kind_of("rcs", meta, "llm", False, "rule-based") == "rule-based"
+    assert kind_of("rcs", meta, "llm", False, "rule-based") == "judged by rules"
+    assert kind_of("rcs", meta, "rule-based", False, "rule-based") == "rule-based"
     assert kind_of("rcs", meta, "llm", False, "llm") == "measured with an LLM"
     assert kind_of("eda", meta, "llm", False, "rule-based") == "measured with an LLM"
     assert kind_of("kappa", meta, "llm", False, "rule-based") == "measured with an LLM"
     asked = axis_meta("answer_correct")
-    assert kind_of("kappa", asked, "llm", False, "rule-based") == "rule-based"
-    assert kind_of("use_effect", asked, "llm", False, "rule-based") == "rule-based"
+    assert kind_of("kappa", asked, "llm", False, "rule-based") == "judged by rules"
+    assert kind_of("use_effect", asked, "llm", False, "rule-based") == "judged by rules"
     assert kind_of("p_ret_read", asked, "llm", False, "rule-based") == "measured with an LLM"
     assert kind_of("unheard_of", meta, "rule-based", needs_model=False) == "rule-based"
 

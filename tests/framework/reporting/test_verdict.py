@@ -200,6 +200,10 @@ def test_whether_a_language_model_took_part() -> None:
     asked, rows = job("x", axes, model_kind="llm", model="m-1")
     asked["axes"]["eda"]["kind"] = "measured with an LLM"
     assert "A language model took part (m-1)." in said(combine((asked, rows)))
+    asked["axes"]["eda"]["kind"] = "judged by rules"
+    text = said(combine((asked, rows)))
+    assert "x, 0.50§" in text
+    assert "A language model took part (m-1); what is marked § was judged by rules." in text
     silent, rows = job("x", {"p_ret": HALF}, model_kind="llm", model="m-1")
     assert "m-1 answered nothing: every figure is model-free." in said(combine((silent, rows)))
 
