@@ -25,6 +25,7 @@ VARIANTS = {
     "raptor": [
         {"cluster_size": 2},
         {"cluster_size": 2, "clustering": "hard", "search": "traversal", "beam": 1},
+        {"clustering": "communities", "search": "traversal", "beam": 2},
     ],
     "rolling_summary": [{"window_share": 0.0}, {"window_share": 0.9}],
     "paged": [{"page_events": 1, "queue_share": 0.5}],
