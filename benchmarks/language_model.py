@@ -96,6 +96,18 @@ FURTHER: Final[Mapping[str, Sequence[str]]] = {
         "extractor.candidates=4",
         HASHED,
     ),
+    "memories": (
+        "domain=governance",
+        "domain.depths=[1,2,3,4]",
+        "domain.items=60",
+        "domain.tasks_per_history=3",
+        "protocol=retrieve",
+        "budget=tight,moderate,loose",
+        "arch=none,consolidate,linked_notes,paged,raptor",
+        "baseline=none",
+        "model.max_tokens=300",
+        HASHED,
+    ),
     **{
         f"answers_{domain}": (
             f"domain={domain}",
@@ -116,7 +128,7 @@ FURTHER_CASES: Final = 4
 """Of each of these sweeps: one for each depth of the governed tasks."""
 ANSWERED_CASES: Final = 24
 """Of each of the sweeps named `answers_`."""
-OWN: Final[Mapping[str, int]] = {"sessions": 10, "extraction": 10, "summ_only": 5}
+OWN: Final[Mapping[str, int]] = {"sessions": 10, "extraction": 10, "summ_only": 5, "memories": 3}
 """Of those that have a number of their own: tasks, or cases."""
 OF_SESSIONS: Final[Mapping[str, list[str]]] = {
     "sessions/resolution": ["Turns to"],
@@ -265,6 +277,9 @@ def table(directory: Path) -> str:
         return "\n\n".join([caption, tables, *_not_asked(runs), _readable(runs)])
     if any(run.summary.get("extraction") for run in runs):
         return f"**{under}, {n} cases, edges by {PACKAGED.described}**\n\n{_extraction(runs)}"
+    if first["run"]["protocol"] == "retrieve":
+        caption = f"**{first['run']['domain']}, {n} cases, memories by {PACKAGED.described}**"
+        return f"{caption}\n\n{_memories(runs)}\n\n{_readable(runs)}"
     columns = (
         "arm", "rows", "does not fit", "unreadable", "empty fields", "success", "p_ret", "kappa",
         "gold put in", "leak", "gold taken out", "effect of the gold", "commonest decision",
@@ -300,6 +315,31 @@ def _extraction(runs: Sequence[FinishedRun]) -> str:
             ]  # fmt: skip
             parts.append(f"*{run.summary['run']['arch']}*\n\n{_table(edges, counts)}")
     return "\n\n".join(parts)
+
+
+def _memories(runs: Sequence[FinishedRun]) -> str:
+    """What memories that the model wrote retain at each budget, and what they took of it."""
+    by_arm: dict[str, dict[str, FinishedRun]] = {}
+    for run in runs:
+        by_arm.setdefault(str(run.summary["run"]["arch"]), {})[run.summary["run"]["budget"]] = run
+    budgets = sorted(next(iter(by_arm.values())), key=("tight", "moderate", "loose").index)
+    lines = []
+    for arm, of in sorted(by_arm.items()):
+        kept = [entry_cell(of[budget].summary["axes"]["p_ret"]) for budget in budgets]
+        asked = [of[budget].summary["ledger"].get("ingest", {}) for budget in budgets]
+        calls, unreadable, seconds = (
+            sum(usage.get(name, 0) for usage in asked)
+            for name in ("calls", "unreadable", "seconds")
+        )
+        lines.append([
+            arm,
+            *(cell.brief or cell.text for cell in kept),
+            str(calls),
+            str(unreadable),
+            f"{seconds / calls:.0f}" if calls else "–",
+        ])  # fmt: skip
+    columns = ("arm", *(f"p_ret {budget}" for budget in budgets))
+    return _table((*columns, "calls", "unreadable", "seconds a call"), lines)
 
 
 def _two_digits(share: float | None) -> str:

@@ -1,9 +1,10 @@
 """Run what a pre-registration of the findings was locked for, judge it, and write its table.
 
-    python -m benchmarks.studies.findings entry|facts|facts_claims|confirm|parts [--into FILE#NAME]
+    python -m benchmarks.studies.findings NAME [--into FILE#NAME]
 
-`parts` runs nothing: it says of the runs of `facts` and `facts_claims` which part of what a
-decision needs each view held. Sweeps that were cut off are resumed.
+NAME: entry, facts, facts_claims or confirm, or one of two that were locked by nobody. `parts` runs
+nothing: it says of the runs of `facts` and `facts_claims` which part of what a decision needs each
+view held. `reuse` takes what `confirm` compares apart. Sweeps that were cut off are resumed.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import Any, Final
 
 from benchmarks.results import ROOT, call
 from benchmarks.studies.gate_populations import Idea, Population
-from benchmarks.studies.gates import RULES, simulate
+from benchmarks.studies.gates import POINT, POINT_02, RULES, Rule, simulate
 from benchmarks.studies.places import opened
 from framework.analysis.prereg import Judgement, Measured, RunInfo, judge, locks, read_file
 from framework.analysis.prereg.results import measured_in
@@ -95,10 +96,12 @@ POPULATIONS: Final = {
 def main(arguments: Sequence[str] | None = None) -> int:
     """Measure what is not measured yet, and write the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("name", choices=[*SWEEPS, "parts"])
+    others = {"parts": parts, "reuse": reuse}
+    parser.add_argument("name", choices=[*SWEEPS, *others])
     parser.add_argument("--into", help="a file with markers for the table")
     asked = parser.parse_args(arguments)
-    print_or_put(parts() if asked.name == "parts" else judged(asked.name), asked.into)
+    made = others[asked.name]() if asked.name in others else judged(asked.name)
+    print_or_put(made, asked.into)
     return 0
 
 
@@ -167,14 +170,7 @@ def loops(directory: Path) -> Measured:
 
 def simulated(budget: str) -> Iterator[dict[str, Any]]:
     """By rule and batch: false promotions after five analyses, true gain after twenty."""
-    bad = POPULATIONS[budget]
-    share = (1 - sum(part for part, _ in bad.values())) / 2
-    kinds = {**bad, "small": (share, _SMALL), "large": (share, _LARGE)}
-    ideas = tuple(
-        Idea(name=name, share=part, fix=fix, hurt=hurt)
-        for name, (part, (fix, hurt)) in kinds.items()
-    )
-    population = Population(name=budget, accuracy=0.75, ideas=ideas)
+    population = _population(budget)
     rules = [rule for rule in RULES if rule.name in _RULES]
     for batch in range(BATCHES):
         axes: dict[str, dict[str, float]] = {rule.name: {} for rule in rules}
@@ -185,6 +181,43 @@ def simulated(budget: str) -> Iterator[dict[str, Any]]:
                 axes[found.rule]["gain"] = found.gain
         for rule in rules:
             yield _row(f"batch {batch}", rule.name, budget, axes[rule.name])
+
+
+def _population(budget: str) -> Population:
+    bad = POPULATIONS[budget]
+    share = (1 - sum(part for part, _ in bad.values())) / 2
+    kinds = {**bad, "small": (share, _SMALL), "large": (share, _LARGE)}
+    ideas = tuple(
+        Idea(name=name, share=part, fix=fix, hurt=hurt)
+        for name, (part, (fix, hurt)) in kinds.items()
+    )
+    return Population(name=budget, accuracy=0.75, ideas=ideas)
+
+
+def reuse() -> str:
+    """What the rule, the number of cases and fresh ones each do, in as many loops as `confirm`."""
+    rules = [
+        Rule(name=f"{rule}|{confirm}|{'fresh' if fresh else 'reused'}",
+             gate=gate, confirm=confirm, fresh=fresh, spends=False)
+        for rule, gate in (("point, 0", POINT), ("point, .02", POINT_02), ("bound, 0", {}))
+        for confirm in (100, 400)
+        for fresh in (False, True)
+    ]  # fmt: skip
+    found = {
+        (one.rule, one.analyses): one
+        for one in simulate(BATCHES * LOOPS, SEED, _population("simulated"), rules)
+    }
+    lines = [
+        "| rule | cases an analysis | CONFIRM | any_false after 1 | after 5 | after 20 "
+        "| gain after 20 | claimed above it |",
+        "| --- | --: | --- | --: | --: | --: | --: | --: |",
+    ]
+    for rule in rules:
+        first, fifth, last = (found[rule.name, n] for n in (1, 5, 20))
+        shares = [f"{one.any_false:.3f}" for one in (first, fifth, last)]
+        cells = [*rule.name.split("|"), *shares, f"{last.gain:+.3f}", f"{last.optimism:+.3f}"]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join([*lines, "", f"{BATCHES * LOOPS:,} loops a rule."])
 
 
 _RULES: Final = ("point, 0 (published)", "point, .02", "bound, 0, fresh, 400 a look")

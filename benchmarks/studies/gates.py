@@ -71,18 +71,18 @@ class Rule:
     other_words: bool = False
 
 
-_POINT: Final = {"rule": "point"}
-_POINT_02: Final = {"rule": "point", "threshold": 0.02}
+POINT: Final = {"rule": "point"}
+POINT_02: Final = {"rule": "point", "threshold": 0.02}
 _PLATEAU: Final[dict[str, Any]] = {"fresh": True, "least": 2, "patience": 3}
 RULES: Final = (
     Rule(name="open", plugin="open"),
-    Rule(name="point, 0 (published)", gate=_POINT),
-    Rule(name="point, .02", gate=_POINT_02),
-    Rule(name="point, .02, fresh", gate=_POINT_02, fresh=True),
-    Rule(name="point, .02, fresh, plateau", gate=_POINT_02, **_PLATEAU),
+    Rule(name="point, 0 (published)", gate=POINT),
+    Rule(name="point, .02", gate=POINT_02),
+    Rule(name="point, .02, fresh", gate=POINT_02, fresh=True),
+    Rule(name="point, .02, fresh, plateau", gate=POINT_02, **_PLATEAU),
     Rule(
         name="point, .02, fresh, plateau, noise of other words (before)",
-        gate=_POINT_02,
+        gate=POINT_02,
         other_words=True,
         **_PLATEAU,
     ),
