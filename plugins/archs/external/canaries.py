@@ -230,6 +230,18 @@ def limit(stand: Stand) -> str:
 
 
 @canary
+def plenty(stand: Stand) -> str:
+    """It gives as many results as it is asked for, where as many share a word with the search."""
+    wanted, known = 20, facts()
+    found = stand.open([event for _, event in known]).search(" ".join(THINGS), wanted)
+    if len(found) < wanted:
+        raise _Wrong(
+            f"{wanted} results were asked for, {len(found)} came, and {len(known)} share a word"
+        )
+    return f"{wanted} results were asked for, {len(found)} came"
+
+
+@canary
 def dates(stand: Stand) -> str:
     """A result still says when."""
     events = [fact(n, f"The rent of the hall became {code(n)}.", 3 * n + 2) for n in range(4)]

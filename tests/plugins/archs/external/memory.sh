@@ -16,7 +16,7 @@ while IFS= read -r line; do
                 NR == 1 {
                     count = split(tolower(field("query")), words, /[^a-z0-9]+/)
                     match($0, /"limit": [0-9]+/)
-                    limit = substr($0, RSTART + 9, RLENGTH - 9)
+                    limit = substr($0, RSTART + 9, RLENGTH - 9) + 0  # a number
                     next
                 }
                 {

@@ -32,6 +32,8 @@ FAULTS = {
     "dropped_dates": "dates are taken out of the texts",
     "leaked_tenant": "all histories are in one store",
     "ignored_limit": "a search gives everything",
+    "capped": "a search gives ten results at most",
+    "limit_as_text": "as many results come as numbers are before the limit in the alphabet",
     "stale_store": "the store outlives the home, and is read again at the start",
     "deaf_reset": "reset does nothing",
     "truncated_text": "texts are cut at 200 characters",
@@ -117,6 +119,10 @@ class Toy:
             found = list(events)
         if self.fault == "invents" and not found:
             found = [{"id": "x", "text": "The code is 0000."}]
+        if self.fault == "capped":
+            found = found[:10]
+        if self.fault == "limit_as_text":
+            found = [one for n, one in enumerate(found) if str(n) < str(limit)][:limit]
         if self.fault != "ignored_limit":
             found = found[:limit]
         if self.fault == "wrong_order":
