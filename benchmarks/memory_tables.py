@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from framework.analysis.evidence import Group, Job, printed_names
-from framework.analysis.verdict import suspects
+from framework.analysis.verdict import NOR_OURS, suspects
 from framework.reporting.cells import entry_cell
 from framework.reporting.format import declared_inputs, short_limits
 from framework.statistics.paired import compare
@@ -38,7 +38,10 @@ def table(
     """The arms of a setting, a row each, in Markdown. versions : by name, of systems of others."""
     group = Group(index=0, differs="", jobs=jobs, comparisons=[])
     printed = printed_names(job.summary for job in jobs)
-    suspected = {job.arm for job, _ in suspects(group)}
+    suspected: dict[str, bool] = {}  # whether something of it is a fault that ours have not
+    for job, told in suspects(group):
+        alone = any(not one.endswith(NOR_OURS) for one in told)
+        suspected[job.arm] = suspected.get(job.arm, False) or alone
     head = ["arm", "what it is, and was told", *(f"P_ret {b}" for b in BUDGETS)]
     head += [*(f"success {b}" for b in BUDGETS), "ingest tokens", "dollars", "p95 of recall, ms"]
     head += ["gist share", "remarks"]
@@ -54,7 +57,10 @@ def table(
         errors = sum(job.summary["errors"]["n"] for job in own)
         whole = sum(len(job.rows) for job in own)
         remarks = [f"{errors} of {whole} rows failed"] if errors else []
-        remarks += ["suspected adapter fault"] if arm in suspected else []
+        if arm in suspected:
+            remarks.append(
+                "suspected adapter fault" if suspected[arm] else "below `none`, as arms of ours are"
+            )
         if failing := canaries.get(option):
             remarks.append(f"fails the {_canaries(failing)}")
         elif option in versions and option not in canaries:

@@ -192,4 +192,7 @@ def check_distinct(plans: Sequence[Plan]) -> None:
     names = [plan.name for plan in plans]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        raise UserError(f"two jobs of the sweep are the same run: {twice}")
+        raise UserError(
+            f"two jobs of the sweep are the same run: {twice} (settings alone tell runs apart: a "
+            "program that changed needs another arch.version)"
+        )

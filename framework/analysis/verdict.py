@@ -90,12 +90,16 @@ def missing_controls(groups: Sequence[Group]) -> dict[str, list[str]]:
     return {end: [a.name for a in arms if a.cls.control == end] for end in ran if not ran[end]}
 
 
-def suspects(group: Group) -> list[tuple[Job, str]]:
+NOR_OURS: Final = ", which no arm of ours is above either"
+
+
+def suspects(group: Group) -> list[tuple[Job, list[str]]]:
     """Systems of others that are below no memory, and in what: a fault of an adapter looks so.
 
     No memory is the arm that showed nothing of the history at the same budget. Of what is retained
     it has nothing, so to be equal to it counts too, but where an arm of ours that shows something
-    is equal to it as well: then the budget is too small for any to be above.
+    is equal to it as well: then the budget is too small for any to be above. Where no arm of ours
+    that shows something is above no memory either, that is told beside (`NOR_OURS`).
     """
     found = []
     for job in group.jobs:
@@ -109,24 +113,28 @@ def suspects(group: Group) -> list[tuple[Job, str]]:
                 own, none = (group.entry(j.arm, j.budget, axis) for j in (job, floor))
                 if own is None or none is None:
                     continue
+                ours = _ahead_of(floor, group, axis)
                 ahead = (own["mean"] - none["mean"]) * (1 if higher_is_better(axis) else -1)
                 equal = ahead == 0 and own.get("kind") == "model-free"
-                if ahead < 0 or (equal and not _others_are_there(group, floor, axis)):
-                    told.append(f"{axis} {own['mean']:.2f}, {floor.arm} {none['mean']:.2f}")
+                if ahead < 0 or (equal and 0 not in ours):
+                    also = NOR_OURS if ahead < 0 and ours and max(ours) <= 0 else ""
+                    told.append(f"{axis} {own['mean']:.2f}, {floor.arm} {none['mean']:.2f}{also}")
         if told:
-            found.append((job, ", ".join(told)))
+            found.append((job, told))
     return found
 
 
-def _others_are_there(group: Group, floor: Job, axis: str) -> bool:
-    """Whether an arm of ours that shows something has no more than the floor has."""
-    mean = (group.entry(floor.arm, floor.budget, axis) or {})["mean"]
-    return any(
-        (group.entry(job.arm, job.budget, axis) or {}).get("mean") == mean
+def _ahead_of(floor: Job, group: Group, axis: str) -> list[float]:
+    """By how much the arms of ours that show something are better than the floor."""
+    least = (group.entry(floor.arm, floor.budget, axis) or {})["mean"]
+    ours = (
+        group.entry(job.arm, job.budget, axis)
         for job in group.jobs
         if job.budget == floor.budget
         and not (is_empty(job) or job.summary["budget_use"].get("adapted"))
     )
+    sign = 1 if higher_is_better(axis) else -1
+    return [sign * (entry["mean"] - least) for entry in ours if entry is not None]
 
 
 def chief_axes(group: Group) -> list[str]:

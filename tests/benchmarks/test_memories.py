@@ -7,6 +7,7 @@ import gzip
 import hashlib
 import json
 import re
+import shlex
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -33,7 +34,7 @@ def drawn() -> tuple[memories.Setting, str, str]:
     there = [
         (setting, arm, budget)
         for setting in memories.SETTINGS
-        if not setting.file
+        if not setting.file and not setting.small  # those ask a model: below
         for arm in sorted(ROWS.get(setting.name, {}))
         if (memories.RECORDED / arm.partition("(")[0] / setting.name).is_dir()
         for budget in BUDGETS
@@ -46,14 +47,44 @@ def drawn() -> tuple[memories.Setting, str, str]:
 def test_a_drawn_part_of_the_table_is_replayed_bit_for_bit(
     capsys: pytest.CaptureFixture[str], runs_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    replayed(capsys, runs_dir, monkeypatch, *drawn())
+
+
+@pytest.mark.local
+@pytest.mark.parametrize("setting", [one for one in memories.SETTINGS if one.small])
+def test_what_a_system_asked_the_packaged_model_is_replayed_bit_for_bit(
+    setting: memories.Setting,
+    capsys: pytest.CaptureFixture[str],
+    runs_dir: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    request: pytest.FixtureRequest,
+) -> None:
+    data = request.getfixturevalue("data_dir") if setting.file else runs_dir
+    words = memories.cases_of(setting, data, runs_dir)
+    assert words is not None
+    (arm,) = (arm for arm in ROWS[setting.name] if arm.startswith("mem0_1"))
+    asks = (*shlex.split(memories.MODEL), "protocol=retrieve")
+    asking = replace(setting, overrides=(*words, *asks))
+    replayed(capsys, runs_dir, monkeypatch, asking, arm, "moderate", whole=True)
+
+
+def replayed(
+    capsys: pytest.CaptureFixture[str],
+    runs_dir: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    setting: memories.Setting,
+    arm: str,
+    budget: str,
+    whole: bool = False,
+) -> None:
+    """Run an arm from its recorded exchanges, and hold its rows against those recorded."""
     monkeypatch.chdir(runs_dir)
-    setting, arm, budget = drawn()
     name = arm.partition("(")[0]  # its settings stand behind it
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
     done = run(
         capsys,
         *setting.overrides,
-        f"n_cases={memories.HEAD}",
+        *([] if whole else [f"n_cases={memories.HEAD}"]),
         *([f"arch.limit={setting.limit}"] if setting.limit else []),
         f"arch={name}",
         f"arch.exchanges={memories.RECORDED / name / setting.name}",
@@ -66,9 +97,10 @@ def test_a_drawn_part_of_the_table_is_replayed_bit_for_bit(
     )
     assert done.status == 0, done.err
     rows = read_run(done.directory).rows
-    assert len(rows) == memories.HEAD
+    assert whole or len(rows) == memories.HEAD
     found = memories.rows_digest(rows, RECORDED["axes"][setting.name])
-    assert found == ROWS[setting.name][arm]["first"][budget], (setting.name, arm)
+    recorded = ROWS[setting.name][arm]["rows" if whole else "first"]
+    assert found == recorded[budget], (setting.name, arm)
 
 
 def test_a_row_that_is_not_as_recorded_is_told() -> None:

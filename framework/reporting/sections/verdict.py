@@ -65,7 +65,7 @@ def _suspected(groups: Sequence[Group]) -> str:
     found = [one for group in groups for one in suspects(group)]
     if not found:
         return ""
-    told = named([f"{job.arm} at {job.budget} ({why})" for job, why in found])
+    told = named([f"{job.arm} at {job.budget} ({', '.join(why)})" for job, why in found])
     return (
         f"Suspected adapter fault, as with no memory or worse: {told}; run `decisionbench probe "
         f"{found[0][0].arm}` before any of its numbers is believed."

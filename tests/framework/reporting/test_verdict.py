@@ -146,7 +146,7 @@ def test_a_system_of_others_that_is_no_better_than_no_memory_is_suspected() -> N
     above_it = _adapted(900, NONE, ALL, adapted=True, ours=(HALF, ALL))
     assert f"{suspected}surface_ceiling 0.00, floor 0.00)" in above_it
     below_it = _adapted(900, HALF, NONE, adapted=True, ours=(NONE, NONE))
-    assert f"{suspected}eda 0.00, floor 0.50)" in below_it
+    assert f"{suspected}eda 0.00, floor 0.50, which no arm of ours is above either)" in below_it
 
 
 def _rich(arm: str, kind: str, *, failed: bool = False, **changed: Any) -> Any:
