@@ -277,9 +277,11 @@ def _budget_flags(summaries: Sequence[Mapping[str, Any]]) -> list[str]:
             fair.get(name) for name in ("budget_tokens", "mean_view_tokens", "could_fill")
         )
         if budget and mean and could < 1 and mean < (1 - BUDGET_MARGIN) * budget:
+            limited = ", perhaps as its mapping asks for no more (arch.limit=null)"
             flags.append(
                 f"{run['budget']}: {run['arch']} offered less than the budget in {1 - could:.0%} "
                 f"of its rows; its mean view is {mean:.0f} of {budget} tokens"
+                f"{limited if fair.get('adapted') else ''}"
             )
     by_budget: dict[str, list[tuple[str, float, int]]] = defaultdict(list)
     for summary in summaries:

@@ -210,6 +210,16 @@ def test_arms_that_could_fill_the_budget_and_differ_by_more_than_a_percent_are_f
         assert "mean view of y is 989.0 tokens" in combine(*jobs)["budget_flags"][0]
 
 
+@pytest.mark.parametrize(
+    ("adapted", "why"), [(False, ""), (True, ", perhaps as its mapping asks for no more")]
+)
+def test_an_arm_that_offers_less_than_the_budget_is_flagged(adapted: bool, why: str) -> None:
+    use = {"mean_view_tokens": 400, "could_fill": 0.25, "adapted": adapted}
+    (flag,) = combine(job("x", {"eda": ALL}, **use))["budget_flags"]
+    said = "tight: x offered less than the budget in 75% of its rows; its mean view is 400 of 1000"
+    assert flag == f"{said} tokens{why}{' (arch.limit=null)' if adapted else ''}"
+
+
 def test_an_unbudgeted_arm_is_not_flagged() -> None:
     jobs = [
         job("x", {"eda": ALL}, mean_view_tokens_could_fill=1000),
