@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from decisionbench_gate.verdict import NoVerdict, Verdict, judge, measure
+from decisionbench_gate.verdict import NoVerdict, Verdict, check_replaceable, judge, measure
 
 NO_VERDICT: Final = 2
 STATUS: Final = {"passed": 0, "worse": 3, "undecided": 4}
@@ -48,15 +48,18 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--axes", default="", help="comma-separated; default: those of the gate")
     parser.add_argument("--margin", type=float, default=0.05, help="default: %(default)s")
     parser.add_argument("--undecided", choices=("fail", "pass"), default="fail")
-    parser.add_argument("--out", type=Path, default=Path("runs/memory-gate"), metavar="DIR")
+    out = parser.add_argument("--out", type=Path, default=Path("runs/memory-gate"), metavar="DIR")
+    out.help = "of the run; one that is there is replaced; default: %(default)s"
     return parser
 
 
 def _judged(args: argparse.Namespace, scratch: Path) -> Verdict:
     """The verdict on the current directory, after the baseline was measured where one has to be."""
     baseline = args.baseline
+    check_replaceable(args.out.resolve())
     if args.base is not None:
         run = args.out.with_name(f"{args.out.name}-base").resolve()
+        check_replaceable(run)
         baseline = str(run)
         checkout = scratch / "base"
         _call("git", "worktree", "add", "--detach", str(checkout), args.base)

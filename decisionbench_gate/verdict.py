@@ -10,7 +10,8 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -60,8 +61,8 @@ def judge(
         baseline: an option of `arch`, run first if need be, or a finished run's directory.
         axes: the gated axes, each in [0, 1]; none for those of the gate's default.
         margin: by how much the candidate may be worse on each of them, above 0 and below 1.
-        run: directory of the candidate's run; replaced where it exists. Runs of the baseline are
-            made beside it and used again.
+        run: directory of the candidate's run; a run that is there is replaced. Runs of the
+            baseline are made beside it and used again.
         cwd: where the command is started; the current directory.
 
     Raises:
@@ -82,23 +83,60 @@ def judge(
 
 
 def measure(overrides: Sequence[str], *, run: Path, cwd: Path | None = None) -> None:
-    """Run `decisionbench` into a directory, which is replaced. Raises NoVerdict where it fails."""
+    """Run `decisionbench` into a directory; a run that is there is replaced.
+
+    It is removed once the new one has begun, and stays where that could not begin. Raises NoVerdict
+    where the run fails, or where the directory is there and holds anything but a run.
+    """
+    with _replacing(run):
+        done = _called("framework", *overrides, *_QUIET, f"hydra.run.dir={run.resolve()}", cwd=cwd)
+    if done.returncode not in _DONE:
+        raise NoVerdict(_last(done.stderr) or f"decisionbench ended with {done.returncode}")
+
+
+def check_replaceable(run: Path) -> None:
+    """Raise NoVerdict where something is at `run` that is not a run of the benchmark alone."""
+    if run.is_symlink() or (run.exists() and not run.is_dir()):
+        raise NoVerdict(f"{run} exists already and is no directory; choose another one")
+    if run.is_dir() and any(run.iterdir()):
+        found = _called("decisionbench_gate.place", str(run.absolute()))
+        if found.returncode:
+            raise NoVerdict(_last(found.stderr))
+
+
+@contextmanager
+def _replacing(run: Path) -> Iterator[None]:
+    """Inside, `run` is free. What was there is gone afterwards if the block made a new one."""
+    aside = run.with_name(f".{run.name}.replaced")
+    for place in (run, aside):  # the second is of a process that was killed inside
+        check_replaceable(place)
     if run.exists():
-        shutil.rmtree(run)
-    # A folder of the caller's that is called like one of our packages is not imported: neither that
-    # of the current directory (-P) nor one on the path.
-    command = [sys.executable, "-P", "-m", "framework", *overrides, *_QUIET]
+        shutil.rmtree(aside, ignore_errors=True)
+        run.rename(aside)
+    try:
+        yield
+    finally:
+        if run.exists():
+            shutil.rmtree(aside, ignore_errors=True)
+        elif aside.exists():
+            aside.rename(run)
+
+
+def _called(module: str, *words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """A module of ours as a command.
+
+    A folder of the caller's that is called like one of our packages is not imported: neither that
+    of the current directory (-P) nor one on the path.
+    """
     path = os.pathsep.join(filter(None, (_HOME, os.environ.get("PYTHONPATH"))))
-    done = subprocess.run(
-        [*command, f"hydra.run.dir={run.resolve()}"],
+    return subprocess.run(
+        [sys.executable, "-P", "-m", module, *words],
         cwd=cwd,
         env={**os.environ, "PYTHONPATH": path},
         capture_output=True,
         text=True,
         check=False,
     )
-    if done.returncode not in _DONE:
-        raise NoVerdict(_last(done.stderr) or f"decisionbench ended with {done.returncode}")
 
 
 def _status(gate: dict[str, Any]) -> Status:

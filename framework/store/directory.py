@@ -152,9 +152,7 @@ class RunDirectory:
         journal = Journal.open(path / JOURNAL)
         # Only now, as nobody else can write it any more.
         state = known if known and known.head == journal.head_hash else load_state(path)
-        if problem := next(
-            chain(edited(path, closed=False), _strangers(path, state.started)), None
-        ):
+        if problem := next(chain(edited(path, closed=False), strangers(path, state.started)), None):
             journal.close()
             raise UserError(f"{path}: {problem}")
         retried = {row.key: row for row in state.rows if row.error} if state.retry else {}
@@ -248,8 +246,8 @@ def _growing(path: Path) -> tuple[Path, ...]:
     return path / JOURNAL, path / ANSWERS, path / STATE
 
 
-def _strangers(path: Path, started: Mapping[str, Any]) -> Iterator[str]:
-    """What an unfinished run has that no run of its protocol writes: it would be sealed as true."""
+def strangers(path: Path, started: Mapping[str, Any]) -> Iterator[str]:
+    """What a run's directory has that no run of its protocol writes."""
     own = f"{started['config']['protocol']['plugin']}.json"
     known = (
         CONFIG,

@@ -52,6 +52,21 @@ def test_a_branch_is_compared_with_its_base(
     assert "`exit 7`" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("name", ["mine", "mine-base"])
+def test_a_directory_that_is_no_run_is_refused_before_anything_is_done(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    file = tmp_path / name / "thesis.md"
+    file.parent.mkdir()
+    file.write_text("three years")
+    out = ("--out", str(tmp_path / "mine"), "--install", f"touch {tmp_path / 'installed'}")
+    assert main(["--base", "HEAD", *out, *WORDS]) == 2
+    told = f"{tmp_path / name} exists already and holds no run; choose another directory"
+    assert capsys.readouterr().out == f"memory gate: no verdict. error: {told}\n"
+    assert file.read_text() == "three years"
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
 def test_the_action_gives_every_input_through_the_environment() -> None:
     """An input that stood in the script itself would be read as a part of it."""
     action = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))

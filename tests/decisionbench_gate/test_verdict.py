@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from decisionbench_gate import NoVerdict, judge, verdict
+from decisionbench_gate import NoVerdict, judge, measure, verdict
+from framework.store.directory import RunDirectory
 
 
 def answered(
@@ -80,6 +82,66 @@ def test_the_command_gets_the_gate_and_replaces_a_run(
     assert command[1:4] == ["-P", "-m", "framework"]
     wanted = {"n_cases=9", "gate.baseline=x", "gate.axes=[frp,rcs]", "gate.margin=0.1"}
     assert wanted <= set(command)
+
+
+@pytest.mark.parametrize("name", ["notes.txt", "manifest.json", "sub/notes.txt"])
+def test_a_directory_that_is_no_run_is_left_alone(tmp_path: Path, name: str) -> None:
+    file = tmp_path / "run" / name
+    file.parent.mkdir(parents=True)
+    file.write_text("{}")
+    told = f"error: {tmp_path / 'run'} exists already and holds no run; choose another directory"
+    with pytest.raises(NoVerdict, match=f"^{re.escape(told)}$"):
+        judge(["domain=loan"], baseline="bm25", axes=[], margin=0.05, run=tmp_path / "run")
+    assert file.read_text() == "{}"
+    assert [path.name for path in tmp_path.iterdir()] == ["run"]
+
+
+@pytest.mark.parametrize("link", [False, True])
+def test_what_is_no_directory_is_left_alone(tmp_path: Path, link: bool) -> None:
+    (tmp_path / "mine").mkdir()
+    run = tmp_path / "run"
+    run.symlink_to("mine") if link else run.write_text("mine")
+    with pytest.raises(NoVerdict, match="exists already and is no directory; choose another one"):
+        judge(["domain=loan"], baseline="bm25", axes=[], margin=0.05, run=run)
+    assert (run.is_symlink() and (tmp_path / "mine").is_dir()) or run.read_text() == "mine"
+
+
+def begun(path: Path) -> Path:
+    """A run that was begun by us, and not finished."""
+    RunDirectory.create(path, {"config": {"protocol": {"plugin": "retrieve"}}}, {}).close()
+    return path
+
+
+def test_a_run_is_replaced_once_the_new_one_has_begun(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    old = begun(tmp_path / "run") / "journal.jsonl"
+    (tmp_path / "run" / "job.log").write_text("as every run has")
+    before = old.read_bytes()
+    with pytest.raises(NoVerdict, match="error: arch: no option 'bm26'"):
+        measure(["domain=loan", "arch=bm26"], run=tmp_path / "run")
+    assert old.read_bytes() == before, "nothing is removed for words that are wrong"
+    assert [path.name for path in tmp_path.iterdir()] == ["run"]
+
+    monkeypatch.setattr(verdict, "check_replaceable", lambda run: None)
+    answered(monkeypatch, {})
+    measure([], run=tmp_path / "run")
+    assert [path.name for path in (tmp_path / "run").iterdir()] == ["summary.json"]
+    assert [path.name for path in tmp_path.iterdir()] == ["run"]
+
+
+def test_what_a_kill_left_aside_is_put_back(tmp_path: Path) -> None:
+    begun(tmp_path / ".run.replaced")
+    with pytest.raises(NoVerdict, match="no option 'bm26'"):
+        measure(["domain=loan", "arch=bm26"], run=tmp_path / "run")
+    assert [path.name for path in tmp_path.iterdir()] == ["run"]
+
+
+def test_a_run_with_a_file_of_someone_else_s_is_left_alone(tmp_path: Path) -> None:
+    (begun(tmp_path / "run") / "notes.md").write_text("mine")
+    with pytest.raises(NoVerdict, match=r"holds more than a run \(notes.md: extra\); choose"):
+        measure(["domain=loan"], run=tmp_path / "run")
+    assert (tmp_path / "run" / "notes.md").read_text() == "mine"
 
 
 def test_a_summary_with_a_key_twice_is_no_verdict(
