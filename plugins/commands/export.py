@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from framework.contracts.command import Command
@@ -48,14 +49,9 @@ def export(args: argparse.Namespace) -> int:
         raise UserError(f"{target}: exists already; choose another file")
     if not target.parent.is_dir():
         raise UserError(f"{target.parent}: no such directory")
-    partial = target.with_name(target.name + ".partial")
-    partial.unlink(missing_ok=True)
-    try:
-        n = exporter.write(run.resolve(), partial, cases)
-        partial.rename(target)
-    finally:
-        for left in target.parent.glob(f"{partial.name}*"):
-            left.unlink()
+    with TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent) as draft:
+        n = exporter.write(run.resolve(), Path(draft).resolve() / target.name, cases)
+        (Path(draft) / target.name).rename(target)
     opens = exporter.opens.format(target.resolve())
     print(f"{counted(n, exporter.counts)}; to look at: {opens}")
     return 0

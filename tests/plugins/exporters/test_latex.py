@@ -39,6 +39,18 @@ def test_every_number_of_the_table_is_in_it(
     assert framework(capsys, "verify", str(sweep), *first[4:]).status == 0
 
 
+def test_files_beside_it_are_left_alone(
+    sweep: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    mine = [tmp_path / name for name in ("t[ab].tex.partial", "ta.tex.partial-2")]
+    for file in mine:
+        file.write_text("mine")
+    path = tmp_path / "t[ab].tex"
+    assert framework(capsys, "export", str(sweep), "--to", "latex", str(path)).status == 0
+    assert sorted(tmp_path.iterdir()) == sorted([*mine, path])
+    assert [file.read_text() for file in mine] == ["mine", "mine"]
+
+
 def test_a_run_is_no_sweep(sweep: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     one = next(sweep.glob("*/answers.jsonl")).parent
     done = framework(capsys, "export", str(one), "--to", "latex", str(tmp_path / "t.tex"))
