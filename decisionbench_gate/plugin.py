@@ -48,6 +48,7 @@ def memory_gate(request: pytest.FixtureRequest) -> Callable[..., Verdict]:
         margin: float = 0.05,
     ) -> Verdict:
         words = shlex.split(overrides) if isinstance(overrides, str) else overrides
+        found: Verdict | NoVerdict
         try:
             found = judge(
                 words,
@@ -58,7 +59,10 @@ def memory_gate(request: pytest.FixtureRequest) -> Callable[..., Verdict]:
                 cwd=config.rootpath,
             )
         except NoVerdict as error:
-            pytest.fail(f"memory gate: no verdict. {error}", pytrace=False)
+            found = error
+        # Not above: pytest would print both, one raised during the handling of the other.
+        if isinstance(found, NoVerdict):
+            pytest.fail(f"memory gate: no verdict. {found}", pytrace=False)
         if found.status == "undecided" and undecided == "skip":
             pytest.skip(found.told)
         if found.status != "passed":

@@ -55,6 +55,9 @@ def test_a_missing_baseline_and_other_mistakes_fail(pytester: pytest.Pytester) -
     missing.stdout.fnmatch_lines(
         ["*memory gate: no verdict. error: gate.baseline: 'runs/of-last-week' is neither a run*"]
     )
+    said = [line for line in missing.outlines if "memory gate: no verdict." in line]
+    assert len(said) == 1
+    missing.stdout.no_fnmatch_line("*During handling of the above exception*")
     wrong = outcome(pytester, "bm25", "oracle", 0.05, "decisionbench_undecided = maybe\n")
     wrong.assert_outcomes(errors=1)
     wrong.stdout.fnmatch_lines(["*decisionbench_undecided: 'maybe' given; allowed: fail, skip*"])
