@@ -128,6 +128,9 @@ class Tune(Grid):
     and setting, what is searched (`plugins.tuning.sweep.Asked`).
     """
 
+    no_estimate = "not of a tuned sweep; estimate its arms without +experiment=tune"
+    """Its trials follow from what is measured (`framework.engine.dry_run`)."""
+
     def __init__(self, params: Any, trials: Any, objective: Any, space: Any) -> None:
         super().__init__(params)
         self._asked = {"trials": trials, "objective": objective, "space": space}
@@ -140,6 +143,10 @@ class Tune(Grid):
             from framework.errors import UserError
 
             raise UserError("shards: not of a tuned sweep; leave it out")
+        if self._config.get("dry_run") is True:
+            from framework.errors import UserError
+
+            raise UserError(f"dry_run: {self.no_estimate}")
         from plugins.tuning.sweep import Asked, start
 
         space = self._asked["space"]

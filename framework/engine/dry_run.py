@@ -27,8 +27,12 @@ def plans_of(overrides: Sequence[str]) -> list[Plan]:
     multirun = len(given) < len(overrides)
     config = compose_raw(without_sweeps(given) if multirun else given)
     if multirun or is_sweep(config):
+        from hydra.utils import get_class
+
         from framework.engine.sweep import plan_jobs
 
+        if refused := getattr(get_class(config.hydra.sweeper._target_), "no_estimate", ""):
+            raise UserError(f"estimate: {refused}")
         plans = [
             p for job in plan_jobs(grid(given, config)) for p in (job.plan, *job.baselines.plans)
         ]

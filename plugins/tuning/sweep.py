@@ -70,8 +70,6 @@ class Asked:
 def start(config: Any, arguments: Sequence[str], launch: Launch, asked: Asked) -> int:
     """Check everything, tune and compare; return the exit status."""
     _check_optuna()
-    if config.get("dry_run") is True:
-        raise UserError("dry_run: not of a tuned sweep; estimate its arms without +experiment=tune")
     if config.get("part") is not None:
         raise UserError("part: a tuned sweep divides the cases itself; leave it out")
     _check_arms(asked)

@@ -17,7 +17,7 @@ from framework.store.state import load_state, read_run
 from plugins.tuning import checks, sweep
 from plugins.tuning.parts import halves
 from plugins.tuning.section import tuning_blocks
-from tests.launching import HOTPOT, read_json, run
+from tests.launching import HOTPOT, framework, read_json, run
 
 TUNE = ("+experiment=tune", "arch=bm25,none,typed_graph")
 LOAN = (*TUNE, "domain=loan", "protocol=retrieve", "n_cases=12", "report=false",
@@ -232,6 +232,14 @@ def test_mistakes_are_told_before_anything_is_written(
     monkeypatch.chdir(tmp_path)
     assert told in run(capsys, *TUNE, *HOTPOT, *given).mistake
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("given", [["arch=bm25"], ["-m", "arch=bm25,none"]])
+def test_a_tuned_sweep_is_not_estimated_as_its_comparison_alone(
+    given: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    told = "estimate: not of a tuned sweep; estimate its arms without +experiment=tune"
+    assert framework(capsys, "estimate", TUNE[0], *HOTPOT, *given).mistake == told
 
 
 def test_without_optuna_one_line_says_what_to_install(
