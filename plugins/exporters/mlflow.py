@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from datetime import datetime
 from itertools import accumulate
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Final
 
+from framework.analysis.forms import model_free
 from framework.config import stored_plan
 from framework.contracts import RowKey
 from framework.contracts.exporter import Exporter
@@ -33,8 +33,10 @@ class MlflowGenAI(Exporter):
     """An SQLite file that `mlflow ui` opens: an experiment of the run's name.
 
     A trace is the path of one row: what memory recalled (documents with their ids), each request to
-    a model with its response, and the answer. Its tags are the row's key; its feedback the run's
-    headline axes and success, computed from code; its expectations what the right answer is. A span
+    a model with its response, and the answer. Its tags are the row's key and what its numbers rest
+    on: `model_kind`, `answered_by`, `form_read`, `domain_version`. Its feedback is the run's
+    headline axes and success, computed from code, and of a case in a form of wording that the model
+    does not read only what needs no model; its expectations are what the right answer is. A span
     ends where the next begins: the phases' seconds are measured, their order is that of the path.
     The dataset has one record a case: task and view as inputs, the right answer as expectation, so
     that `mlflow.genai.evaluate` can ask another model about the same views.
@@ -56,17 +58,22 @@ class MlflowGenAI(Exporter):
         if not rows:
             raise UserError(f"{run} holds no case")
         asked = _cases(state, {row.case_id for row in rows.values()})
-        headline = [name for name in read_summary(run)["headline"] if isinstance(name, str)]
+        summary = read_summary(run)
+        headline = [name for name in summary["headline"] if isinstance(name, str)]
+        free = model_free(state.rows)
         records: dict[str, dict[str, Any]] = {}
         traces: dict[str, RowKey] = {}
         with _experiment(path, run.name) as experiment:
             for key, record, ended in _answered(state, rows):
                 row, case = rows[key], asked[rows[key].case_id]
-                traces[_trace(experiment, row, record, case, ended)] = key
+                traces[_trace(experiment, row, record, case, ended, summary["run"])] = key
                 records[row.case_id] = _record(record, case)
             mlflow.flush_trace_async_logging()  # what is said of a trace needs it to be there
             for trace, key in traces.items():
-                _assess(trace, rows[key], asked[rows[key].case_id].gold, headline)
+                row = rows[key]
+                scores = {"success": row.success} | {name: row.axes.get(name) for name in headline}
+                told = scores if row.form_read else {n: scores[n] for n in free & scores.keys()}
+                _assess(trace, told, asked[row.case_id].gold)
             _dataset(run.name, experiment, list(records.values()))
         return len(rows)
 
@@ -108,15 +115,21 @@ def _experiment(path: Path, name: str) -> Iterator[str]:
 
     before = mlflow.get_tracking_uri()
     mlflow.set_tracking_uri(f"sqlite:///{path}")
-    try:
-        with TemporaryDirectory() as again:  # MLflow writes spans there too; the database has them
-            yield mlflow.create_experiment(name, artifact_location=again)
+    try:  # spans are in the database; the place is what `mlflow ui` serves for what comes later
+        yield mlflow.create_experiment(name, artifact_location="mlflow-artifacts:/decisionbench")
     finally:
         mlflow.set_tracking_uri(before)
 
 
-def _trace(experiment: str, row: Row, record: Mapping[str, Any], case: Case, ended: int) -> str:
-    """Write a row's trace; return its id."""
+def _trace(
+    experiment: str,
+    row: Row,
+    record: Mapping[str, Any],
+    case: Case,
+    ended: int,
+    run: Mapping[str, Any],
+) -> str:
+    """Write a row's trace; return its id. run : what the summary says of the whole."""
     import mlflow
     from mlflow.entities import Document, SpanStatusCode
     from mlflow.entities.span import NO_OP_SPAN_TRACE_ID
@@ -126,11 +139,17 @@ def _trace(experiment: str, row: Row, record: Mapping[str, Any], case: Case, end
     starts = [begun + after for after in accumulate([0, *lasted])]
     during = {phase: (starts[i], starts[i + 1]) for i, phase in enumerate(_PHASES)}
     key = {"arm": row.arm, "trial": row.trial, "repeat": row.repeat, "turn": row.turn}
+    rests_on = {
+        "model_kind": run["model_kind"],
+        "answered_by": row.model or run["model"],
+        "form_read": row.form_read,
+        "domain_version": row.domain_version,
+    }
     root = mlflow.start_span_no_context(
         f"case {row.case_id}",
         span_type="AGENT",
         inputs=_task(case),
-        tags={name: str(value) for name, value in {"case": row.case_id, **key}.items()},
+        tags={n: str(value) for n, value in {"case": row.case_id, **key, **rests_on}.items()},
         experiment_id=experiment,
         start_time_ns=begun,
     )
@@ -155,7 +174,10 @@ def _trace(experiment: str, row: Row, record: Mapping[str, Any], case: Case, end
     step("recall", "RETRIEVER", query, view, "recall")
     for said in record.get("prompts", ()):
         messages = {name: said[name] for name in ("system", "user") if said.get(name)}
-        step(said["operation"], "CHAT_MODEL", messages, said["response"], said["phase"])
+        kind = run["judge_kind" if said["phase"] == "judge" else "model_kind"]
+        # Rules are no model to MLflow either, which counts and prices what it calls one.
+        type_ = "TASK" if kind == "rule-based" else "CHAT_MODEL"
+        step(said["operation"], type_, messages, said["response"], said["phase"])
     root.set_outputs({"error": row.error} if row.error else record.get("answer"))
     code = SpanStatusCode.ERROR if row.error else SpanStatusCode.OK
     root.set_status(code)
@@ -164,13 +186,12 @@ def _trace(experiment: str, row: Row, record: Mapping[str, Any], case: Case, end
     return trace
 
 
-def _assess(trace: str, row: Row, gold: Gold, headline: Sequence[str]) -> None:
+def _assess(trace: str, scores: Mapping[str, float | None], gold: Gold) -> None:
     """Say of a trace what was measured of its row, and what is right."""
     import mlflow
     from mlflow.entities import AssessmentSource
 
     source = AssessmentSource(source_type="CODE", source_id="decisionbench")
-    scores = {"success": row.success, **{name: row.axes.get(name) for name in headline}}
     for name, value in scores.items():
         if value is not None:
             mlflow.log_feedback(trace_id=trace, name=name, value=float(value), source=source)

@@ -51,9 +51,25 @@ def test_mlflow_reads_each_case_as_a_trace_and_as_a_record(
         assert spans[f"case {case}"].outputs["decision"] == row.decision
         assert len(spans["recall"].outputs) > 1
         assert spans["decide"].inputs["user"]
+        kinds = {span.name: span.span_type for span in trace.data.spans}
+        assert kinds["decide"] == "TASK", "rules are no chat model"
+        told = {name: trace.info.tags[name] for name in ("model_kind", "answered_by", "form_read")}
+        assert told == {
+            "model_kind": "rule-based",
+            "answered_by": "rule_based",
+            "form_read": str(row.form_read),
+        }
+        assert trace.info.tags["domain_version"] == row.domain_version
+        place = trace.info.tags["mlflow.artifactLocation"]
+        assert place.startswith("mlflow-artifacts:/"), "what `mlflow ui` serves"
         said = {a.name: a for a in trace.info.assessments}
-        assert said["success"].feedback.value == row.success
-        assert said["eda"].feedback.value == row.axes["eda"]
+        measured = {name: a.feedback.value for name, a in said.items() if a.feedback}
+        assert measured["surface_ceiling"] == row.axes["surface_ceiling"]
+        if row.form_read:
+            assert measured["success"] == row.success
+            assert measured["eda"] == row.axes["eda"]
+        else:
+            assert set(measured) == {"surface_ceiling", "p_ret"}, "what no model has a hand in"
         assert said["expected_response"].expectation.value == row.expected
         root = spans[f"case {case}"]
         assert all(
