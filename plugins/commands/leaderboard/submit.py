@@ -16,9 +16,10 @@ class Submit(Command):
 
     def arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("sweep", metavar="SWEEP|RUN")
-        parser.add_argument("--name", required=True, help="whose it is, as the board shows it")
+        # Both are needed: `run` says so in one line, where argparse would print its usage too.
+        parser.add_argument("--name", help="needed: whose it is, as the board shows it")
         parser.add_argument(
-            "--key", required=True, metavar="FILE", help="Ed25519 key; made where it is not there"
+            "--key", metavar="FILE", help="needed: Ed25519 key; made where it is not there"
         )
         parser.add_argument("--out", metavar="FILE", help="default: beside the sweep, NAME.bundle")
 
@@ -28,6 +29,9 @@ class Submit(Command):
         from framework.store.state import load_finished
         from plugins.commands.leaderboard import bundle
 
+        for option, example in (("name", '"A lab"'), ("key", "key.pem")):
+            if getattr(args, option) is None:
+                raise UserError(f"submit: --{option} is needed, as in --{option} {example}")
         sweep = Path(args.sweep)
         if not sweep.is_dir():
             raise UserError(f"{sweep}: no such directory")
@@ -38,7 +42,7 @@ class Submit(Command):
         name = bundle.named(args.name)
         target = Path(args.out or sweep.with_name(sweep.name + bundle.SUFFIX))
         if not target.parent.is_dir():
-            raise UserError(f"{target.parent}: no such directory")
+            raise UserError(f"--out: {target.parent}: no such directory")
         key = bundle.private_key(Path(args.key))
         bundle.write(runs, name, key, target)
         print(f"key of {name}: {key.public_key().public_bytes_raw().hex()}")
