@@ -84,7 +84,8 @@ class Board(Command):
 def judged(folder: Path, rules: BoardRules) -> tuple[list[Entry], dict[str, str]]:
     """The arms of all bundles that hold, and why each other is refused, by file name.
 
-    Raises UserError for rules that can't be run, or a folder without a bundle.
+    With private seeds no reason tells a seed, an id of a case or a value of the gold. Raises
+    UserError for rules that can't be run, or a folder without a bundle.
     """
     from plugins.commands.leaderboard.bundle import SUFFIX, Refused
     from plugins.commands.leaderboard.checks import checked
@@ -101,7 +102,7 @@ def judged(folder: Path, rules: BoardRules) -> tuple[list[Entry], dict[str, str]
             try:
                 held[path.name] = checked(path, rules, drawn, Path(scratch))
             except Refused as error:
-                refused[path.name] = str(error)
+                refused[path.name] = error.shown if rules.private_seeds else str(error)
     _refuse_doubles(held, refused)
     return [entry for entries in held.values() for entry in entries], refused
 

@@ -45,7 +45,19 @@ _CHUNK: Final = 1 << 20
 
 
 class Refused(Exception):
-    """What is wrong with a bundle, in one line."""
+    """What is wrong with a bundle, in one line.
+
+    shown : the same for the page of a board with private seeds: without names of runs, ids of cases
+        or values that follow from the gold, which tell the seeds.
+    """
+
+    def __init__(self, problem: str, shown: str | None = None) -> None:
+        super().__init__(problem)
+        self.shown = problem if shown is None else shown
+
+    def of_run(self, run: Path, number: int) -> Refused:
+        """The same, with the run that it is of: `number` in the bundle, from 1."""
+        return Refused(f"{run.name}: {self}", f"run {number}: {self.shown}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,7 +146,7 @@ def _unpacked(run: Path, left: int) -> int:
                         raise Refused(f"more than {MAX_BYTES:,} bytes unpacked")
         except DataError as error:
             segment = Path(error.file).relative_to(run)
-            raise Refused(f"{run.name}: {segment}: {error.problem}") from None
+            raise Refused(f"{segment}: {error.problem}", f"{segment}: can't be unpacked") from None
     return left
 
 
@@ -151,21 +163,29 @@ def unpack(path: Path, into: Path) -> Bundle:
                 _extract(archive, name, stated, into / name)
     except (zipfile.BadZipFile, zlib.error, struct.error, LookupError, OSError, EOFError,
             RuntimeError) as error:  # fmt: skip
-        raise Refused(f"not a whole bundle: {error}") from None
+        raise Refused(f"not a whole bundle: {error}", "not a whole bundle") from None
     except ValueError as error:
-        raise Refused(f"not a bundle: {error}") from None
+        raise Refused(f"not a bundle: {error}", "not a bundle") from None
     runs = sorted({into / "runs" / name.split("/")[1] for name in contents["files"]})
     left = MAX_BYTES
-    for run in runs:
-        if missing := [name for name in KEPT if not (run / name).is_file()]:
-            raise Refused(f"{run.name}: without {', '.join(missing)}")
-        if n_closed(run / JOURNAL) > MAX_FILES:
-            raise Refused(f"{run.name}: its journal names too many segments")
+    for number, run in enumerate(runs, start=1):
         held = {name for name in contents["files"] if name.startswith(f"runs/{run.name}/")}
-        if held != {f"runs/{run.name}/{name}" for name in kept_of(run)}:
-            raise Refused(f"{run.name}: other segments than its journal names")
-        left = _unpacked(run, left)
+        try:
+            _check_files(run, held)
+            left = _unpacked(run, left)
+        except Refused as error:
+            raise error.of_run(run, number) from None
     return Bundle(submitter=contents["submitter"], key=contents["key"], runs=tuple(runs))
+
+
+def _check_files(run: Path, held: set[str]) -> None:
+    """Raise Refused where a run has other files than its journal names."""
+    if missing := [name for name in KEPT if not (run / name).is_file()]:
+        raise Refused(f"without {', '.join(missing)}")
+    if n_closed(run / JOURNAL) > MAX_FILES:
+        raise Refused("its journal names too many segments")
+    if held != {f"runs/{run.name}/{name}" for name in kept_of(run)}:
+        raise Refused("other segments than its journal names")
 
 
 def _contents(archive: zipfile.ZipFile, size: int) -> Mapping[str, Any]:
@@ -216,19 +236,23 @@ def _check_signature(contents: Mapping[str, Any], signature: bytes, signed: byte
 
 
 def _extract(archive: zipfile.ZipFile, name: str, stated: Any, target: Path) -> None:
+    shown = name.split("/", 2)[2]  # without the run's name
     if not isinstance(stated, dict) or stated.get("bytes") != archive.getinfo(name).file_size:
-        raise Refused(f"{name}: not of the size that {CONTENTS} says")
+        problem = f"not of the size that {CONTENTS} says"
+        raise Refused(f"{name}: {problem}", f"{shown}: {problem}")
     target.parent.mkdir(parents=True, exist_ok=True)
     found, left = sha256(), stated["bytes"]
     with archive.open(name) as source, target.open("xb") as file:
         while chunk := source.read(_CHUNK):
             left -= len(chunk)
             if left < 0:
-                raise Refused(f"{name}: longer than {CONTENTS} says")
+                problem = f"longer than {CONTENTS} says"
+                raise Refused(f"{name}: {problem}", f"{shown}: {problem}")
             found.update(chunk)
             file.write(chunk)
     if left or found.hexdigest() != stated.get("sha256"):
-        raise Refused(f"{name}: not what {CONTENTS} says")
+        problem = f"not what {CONTENTS} says"
+        raise Refused(f"{name}: {problem}", f"{shown}: {problem}")
 
 
 def _add(archive: zipfile.ZipFile, name: str, content: bytes) -> None:

@@ -38,7 +38,10 @@ _ASKED: Final = ("answer",)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """An arm of one submitter's, checked: its rows of all seeds, by seed."""
+    """An arm of one submitter's, checked: its rows of all seeds, by seed.
+
+    Rows of one `case_id` are of one case, whatever their seeds.
+    """
 
     submitter: str
     key: str
@@ -79,7 +82,7 @@ def checked(path: Path, rules: BoardRules, drawn: Mapping[int, Drawn], into: Pat
     bundle = unpack(path, into)
     _check_submitter(bundle, rules)
     found: dict[tuple[str, str], dict[int, Sequence[Row]]] = defaultdict(dict)
-    for run in bundle.runs:
+    for number, run in enumerate(bundle.runs, start=1):
         try:
             state = _state(run)
             seed = _seed(state, drawn)
@@ -89,12 +92,15 @@ def checked(path: Path, rules: BoardRules, drawn: Mapping[int, Drawn], into: Pat
                 raise Refused(f"arm {arm} has two runs of one seed")
             found[arm, model][seed] = _rows(state, rules, drawn[seed], arm)
         except Refused as error:
-            raise Refused(f"{run.name}: {error}") from None
+            raise error.of_run(run, number) from None
         except (UserError, ModelError, StopRun) as error:
-            raise Refused(f"{run.name}: {_short(error, into)}") from None
+            problem = Refused(_short(error, into), "it can't be read again")
+            raise problem.of_run(run, number) from None
         except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError,
                 RecursionError) as error:  # fmt: skip
-            raise Refused(f"{run.name}: not the form of a run ({_short(error, into)})") from None
+            form = "not the form of a run"
+            problem = Refused(f"{form} ({_short(error, into)})", form)
+            raise problem.of_run(run, number) from None
     for (arm, _), rows in found.items():
         if missing := len(drawn) - len(rows):
             raise Refused(f"arm {arm}: {missing} of the board's {len(drawn)} seeds are missing")
@@ -120,7 +126,7 @@ def _state(run: Path) -> State:
     """The run of an intact, finished journal that names the answers beside it."""
     verdict = verify(run / JOURNAL)
     if not verdict.ok:
-        raise Refused(f"{JOURNAL}: {verdict.problem}")
+        raise Refused(f"{JOURNAL}: {verdict.problem}", f"{JOURNAL}: no whole chain of events")
     state = load_state(run)
     sealed = (state.finished or {}).get("files", {})
     for name in kept_of(run):
@@ -206,7 +212,18 @@ def _rows(state: State, rules: BoardRules, own: Drawn, arm: str) -> Sequence[Row
         if not row.error and not row.state:
             _check_view(row, records[key], cases[key[0]], own)
     asyncio.run(_check_scores(state, own, rows, records, cases))
-    return tuple(rows.values())
+    return tuple(_on_board(row, own) for row in rows.values())
+
+
+def _on_board(row: Row, own: Drawn) -> Row:
+    """The row under the name that its case has on the board."""
+    name = own.renamed.get(row.case_id)
+    return row if name is None else replace(row, case_id=name)
+
+
+def _of_case(own: Drawn, case_id: str, problem: str, shown: str | None = None) -> Refused:
+    """What is wrong with a case. shown : the problem without values that follow from the gold."""
+    return Refused(f"case {case_id}: {problem}", f"{own.place(case_id)}: {shown or problem}")
 
 
 def _records(run: Path) -> dict[Any, Mapping[str, Any]]:
@@ -239,26 +256,29 @@ def _check_case(row: Row, case: Case, own: Drawn, forms: frozenset[str] | None) 
     for name, value in said.items():
         given = getattr(row, name)
         if (dict(given) if name == "tags" else given) != value:
-            raise Refused(f"case {case.id}: its {name} is not the case's or the board's")
+            raise _of_case(own, row.case_id, f"its {name} is not the case's or the board's")
     amounts = [*row.timing.values(), row.view_tokens, row.available_tokens]
     for usage in row.usage.values():
         amounts += [usage.calls, usage.tokens_in, usage.tokens_out, usage.tokens_cached]
         amounts += [usage.cost_usd, usage.paid_usd, usage.seconds, *usage.call_seconds]
     if any(not math.isfinite(amount) or amount < 0 for amount in amounts):
-        raise Refused(f"case {case.id}: a time, a price or a count that is none")
+        raise _of_case(own, row.case_id, "a time, a price or a count that is none")
 
 
 def _check_view(row: Row, record: Mapping[str, Any], case: Case, own: Drawn) -> None:
     view = view_of(row, record)
     tokens = sum(count_tokens(item.text) for item in view.items)
-    if tokens != row.view_tokens or tokens > own.pipeline.budget_tokens:
-        raise Refused(f"case {case.id}: a view of {tokens:,} tokens, {row.view_tokens:,} said")
+    budget = own.pipeline.budget_tokens
+    if tokens > budget:
+        raise _of_case(own, case.id, f"a view of {tokens:,} tokens; the budget is {budget:,}")
+    if tokens != row.view_tokens:
+        raise _of_case(own, row.case_id, f"a view of {tokens:,} tokens, {row.view_tokens:,} said")
     if retained(case.gold, view, partial(own.pipeline.domain.states, case)) != record["retained"]:
-        raise Refused(f"case {case.id}: its view does not hold what it is said to hold")
-    _check_ranks(record, case)
+        raise _of_case(own, case.id, "its view does not hold what it is said to hold")
+    _check_ranks(record, case, own)
 
 
-def _check_ranks(record: Mapping[str, Any], case: Case) -> None:
+def _check_ranks(record: Mapping[str, Any], case: Case, own: Drawn) -> None:
     """The ranks of gold are those of the trace, and what the trace placed is the view.
 
     Of a long ranking the trace keeps the view, what follows it, and each item that carries gold:
@@ -267,7 +287,7 @@ def _check_ranks(record: Mapping[str, Any], case: Case) -> None:
     trace = sorted(record["trace"], key=lambda entry: entry["rank"])
     placed = [entry["item_id"] for entry in trace if entry["placed"] != "out"]
     if sorted(placed) != sorted(item["id"] for item in record["view"]):
-        raise Refused(f"case {case.id}: its trace is of another view")
+        raise _of_case(own, case.id, "its trace is of another view")
     whole = [entry for at, entry in enumerate(trace, start=1) if entry["rank"] == at]
     known = event_ranks(
         MemoryView(
@@ -281,7 +301,7 @@ def _check_ranks(record: Mapping[str, Any], case: Case) -> None:
     carried = {event for entry in trace for event in entry["source_ids"]}
     for event, rank in record["ranks"].items():
         if rank != known[event] if event in known else event not in carried or rank <= behind:
-            raise Refused(f"case {case.id}: a rank that its trace does not give")
+            raise _of_case(own, case.id, "a rank that its trace does not give")
 
 
 def view_of(row: Row, record: Mapping[str, Any]) -> MemoryView:
@@ -315,22 +335,30 @@ async def _check_scores(
         if row.error or row.state:
             continue
         if again.error:
-            raise Refused(f"case {row.case_id}: it can't be scored again: {again.error}")
+            unscored = "it can't be scored again"
+            raise _of_case(own, row.case_id, f"{unscored}: {again.error}", unscored)
         for name in _SCORED:
             if _value(getattr(row, name)) != _value(getattr(again, name)):
-                raise Refused(f"case {row.case_id}: scored again, {_where(row, again, name)}")
+                what, found, said = _differing(row, again, name)
+                raise _of_case(
+                    own,
+                    row.case_id,
+                    f"scored again, {what} is {found}, not {said}",
+                    f"scored again, {what} is another",
+                )
 
 
 def _value(value: Any) -> Any:
     return dict(value) if isinstance(value, Mapping) else value
 
 
-def _where(row: Row, again: Row, name: str) -> str:
+def _differing(row: Row, again: Row, name: str) -> tuple[str, Any, Any]:
+    """What differs, as it was found and as the row says it: a field, or the first such axis."""
     if name != "axes":
-        return f"{name} is {getattr(again, name)}, not {getattr(row, name)}"
+        return name, getattr(again, name), getattr(row, name)
     both = sorted(row.axes.keys() | again.axes.keys())
     axis = next(a for a in both if row.axes.get(a, "") != again.axes.get(a, ""))
-    return f"{axis} is {again.axes.get(axis)}, not {row.axes.get(axis)}"
+    return axis, again.axes.get(axis), row.axes.get(axis)
 
 
 async def _check_answer(
@@ -349,17 +377,17 @@ async def _check_answer(
             own.pipeline.reader.answer(case.task, view_of(row, record), client)
         )
     if _plain(answer) != record["answer"]:
-        raise Refused(f"case {case.id}: its answer is not what its model said")
+        raise _of_case(own, case.id, "its answer is not what its model said")
     if row.decision != answer.decision or row.reasons != answer.reasons:
-        raise Refused(f"case {case.id}: its decision or reasons are not those of its answer")
+        raise _of_case(own, case.id, "its decision or reasons are not those of its answer")
     if Counter(map(_exchange, ledger.prompts)) != Counter(
         _exchange(p) for p in record["prompts"] if p["phase"] in _ASKED
     ):
-        raise Refused(f"case {case.id}: its model was asked other than what is stored")
+        raise _of_case(own, case.id, "its model was asked other than what is stored")
     own_count, said = ledger.usage()["answer"], row.usage.get("answer")
     least = own_count.tokens_in if model.kind == "rule-based" else own_count.tokens_in // 2
     if said is None or said.tokens_in < least or said.calls < own_count.calls:
-        raise Refused(f"case {case.id}: fewer tokens or calls than its prompts take")
+        raise _of_case(own, case.id, "fewer tokens or calls than its prompts take")
 
 
 def _exchange(prompt: Mapping[str, str]) -> tuple[str, str, str]:

@@ -39,11 +39,21 @@ def page_of(
             f"Accuracy is {rules.axis}. An arm's ranks are those that the comparisons leave open: "
             "from one more than the arms that are better on the same cases (paired permutation "
             "test, 5%, Holm's adjustment over all pairs) to the number of all arms less those that "
-            "are worse. Two arms with a rank in common could not be told apart, or only through "
+            "are worse. An arm is better only where the decision bounds of the difference "
+            "leave out 0 as well: the test assumes symmetric differences, the bounds do not. "
+            "Two arms with a rank in common could not be told apart, or only through "
             "others; the comparisons say it of each pair."
         ),
         _table(lines) if lines else Text("No bundle holds."),
     ]
+    if any(line.drawn > line.cases for line in lines):
+        one = lines[0]
+        blocks.append(
+            Note(
+                f"The seeds have cases in common: of {counted(one.drawn, 'case')} drawn, "
+                f"{one.cases:,} differ. Each counts once, with the mean over its seeds."
+            )
+        )
     if any(line.unread for line in lines):
         blocks.append(
             Note(
@@ -79,12 +89,14 @@ def _rules(rules: BoardRules) -> list[str]:
 
 
 def _table(lines: Sequence[Ranked]) -> Table:
-    columns = ("submitter", "arm", "model", "ranks", "accuracy", "cases", "not read", "undefined",
-               "failed", "tokens a case", "seconds a case", "dollars a case", "key")  # fmt: skip
+    columns = ("submitter", "arm", "model", "ranks", "accuracy", "from", "to", "counted", "cases",
+               "not read", "undefined", "failed", "tokens a case", "seconds a case",
+               "dollars a case", "key")  # fmt: skip
     return Table(
         anchor="board",
-        caption="Accuracy, tokens, latency and dollars. Latency (median of recall and answer) and "
-        "dollars (list price) are the submitter's own figures.",
+        caption="Accuracy, the mean of the counted cases, with its 95% interval (none is claimed "
+        "of too few clusters); tokens, latency and dollars. Latency (median of recall and answer) "
+        "and dollars (list price) are the submitter's own figures.",
         columns=columns,
         rows=[
             (
@@ -93,6 +105,9 @@ def _table(lines: Sequence[Ranked]) -> Table:
                 line.entry.model,
                 Cell(text=_ranks(line), value=line.rank),
                 _number(line.accuracy, ".3f"),
+                _number(line.low, ".3f"),
+                _number(line.high, ".3f"),
+                _number(line.counted, ",.0f"),
                 _number(line.cases, ",.0f"),
                 _number(line.unread, ",.0f"),
                 _number(line.undefined, ",.0f"),
@@ -114,21 +129,48 @@ def _ranks(line: Ranked) -> str:
 def _pairs(compared: Sequence[Mapping[str, Any]]) -> Table:
     return Table(
         anchor="pairs",
-        caption="Difference of a minus b, with its 95% interval and p after Holm's adjustment.",
-        columns=("a", "b", "difference", "from", "to", "Holm p", "conclusion"),
+        caption="Difference of a minus b over the cases that count for both, with its 95% "
+        "interval, its 95% decision bounds and p after Holm's adjustment. A decision needs bounds "
+        "without 0 at the level of the pair among all pairs, which lie further apart.",
+        columns=(
+            "a",
+            "b",
+            "cases",
+            "clusters",
+            "difference",
+            "from",
+            "to",
+            "bound from",
+            "bound to",
+            "Holm p",
+            "conclusion",
+            "why",
+        ),
         rows=[
             (
                 pair["arm_a"],
                 pair["arm_b"],
+                _number(pair["n"], ",.0f"),
+                _number(pair["n_clusters"] or pair["n"], ",.0f"),
                 _number(pair["delta"], "+.3f"),
                 _number(pair["ci_low"], "+.3f"),
                 _number(pair["ci_high"], "+.3f"),
+                _number(pair["bound_low"], "+.3f"),
+                _number(pair["bound_high"], "+.3f"),
                 _number(pair["holm_p"], ".4f"),
                 pair["conclusion"],
+                _why(pair),
             )
             for pair in compared
         ],
     )
+
+
+def _why(pair: Mapping[str, Any]) -> str:
+    """Why a pair is decided or not, where the comparison itself gives no reason."""
+    if pair["conclusion"] == "undecided":
+        return pair["reason"] or "Holm p is not below 0.05"
+    return pair["reason"] or "Holm p is below 0.05, and the bounds leave out 0"
 
 
 def _number(value: float | None, form: str) -> Cell:

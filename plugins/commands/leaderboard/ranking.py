@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean, median
 from typing import Any, Final
@@ -13,6 +13,7 @@ from framework.analysis.forms import model_free
 from framework.errors import UserError
 from framework.records import Row, Usage
 from framework.statistics.comparison import comparison_table
+from framework.statistics.intervals import Interval, mean_intervals
 from plugins.commands.leaderboard.checks import Entry, worst
 
 _PHASES: Final = ("ingest", "recall", "answer")
@@ -25,12 +26,16 @@ class Ranked:
 
     rank, last : the ranks that the comparisons leave open: 1 more than the arms that are better
         after Holm's adjustment, to all arms less those that are worse. Those of two arms that
-        can't be told apart have at least one in common. accuracy : mean over cases, in
-        [0, 1]; a failed case has the worst value. unread : cases worded in a form that its model
+        can't be told apart have at least one in common. accuracy : mean over the cases
+        that count, in [0, 1], with its 95% interval (low, high; None where none is claimed); a
+        failed case has the worst value. cases : different ones; one that several seeds draw is
+        one, with the mean over them. drawn : with that one of each seed. counted : cases that
+        accuracy is the mean of. unread : cases worded in a form that its model
         does not read, left out where a model has a hand in the axis. undefined : others where the
         axis is not defined, left out. tokens : in and out by case, for memory, recall and answer;
         of a history's memory, each of its cases has its part.
-        seconds : median of recall and answer. dollars : by case, at list price. failed : cases.
+        seconds : median of recall and answer. dollars : by case, at list price. failed : cases
+        with a failed row.
     """
 
     entry: Entry
@@ -38,7 +43,11 @@ class Ranked:
     last: int
     better: tuple[str, ...]
     accuracy: float | None
+    low: float | None
+    high: float | None
     cases: int
+    drawn: int
+    counted: int
     unread: int
     undefined: int
     failed: int
@@ -50,25 +59,25 @@ class Ranked:
 def ranked(entries: Sequence[Entry], axis: str) -> tuple[list[Ranked], list[dict[str, Any]]]:
     """The lines in order, and every paired comparison.
 
-    Raises UserError for an axis without a better direction.
+    axis : a share with a better end. Raises UserError where it has values outside 0 to 1.
     """
     higher = axis_meta()[axis]["higher_is_better"]
-    if higher is None:
-        raise UserError(f"axis: {axis} has no better direction, so nothing can be ranked by it")
     entries = [_counted(entry, axis, 0.0 if higher else 1.0) for entry in entries]
     names = _names(entries)
-    flat = [
+    flat: list[dict[str, Any]] = [
         {
-            "case_id": f"{seed}:{row.case_id}",
+            "case_id": row.case_id,
             "arm": name,
             "budget": "",
-            "cluster": f"{seed}:{row.cluster or row.case_id}",
+            "cluster": row.cluster or row.case_id,
             "axes": {axis: row.axes.get(axis)},
         }
         for name, entry in zip(names, entries, strict=True)
-        for seed, rows in entry.rows.items()
+        for rows in entry.rows.values()
         for row in rows
     ]
+    if any(not 0.0 <= v <= 1.0 for row in flat for v in row["axes"].values() if v is not None):
+        raise UserError(f"axis: {axis} has values outside 0 to 1, so no failed case can be ranked")
     compared: list[Any] = []
     if len(entries) > 1:
         lower = () if higher else (axis,)
@@ -124,13 +133,14 @@ def _names(entries: Sequence[Entry]) -> list[str]:
 
 def _line(entry: Entry, axis: str, better: Sequence[str], last: int) -> Ranked:
     rows = [row for of_seed in entry.rows.values() for row in of_seed]
-    values: dict[tuple[int, str], list[float | None]] = {}
-    for seed, of_seed in entry.rows.items():
-        for row in of_seed:
-            values.setdefault((seed, row.case_id), []).append(row.axes.get(axis))
-    defined = {case: [v for v in found if v is not None] for case, found in values.items()}
-    unread = {(s, row.case_id) for s, of in entry.rows.items() for row in of if not row.form_read}
-    means = [fmean(found) for found in defined.values() if found]
+    defined: dict[str, list[float]] = {row.case_id: [] for row in rows}
+    for row in rows:
+        value = row.axes.get(axis)
+        if value is not None:
+            defined[row.case_id].append(value)
+    means = {case: fmean(found) for case, found in defined.items() if found}
+    unread = {row.case_id for row in rows if not row.form_read}
+    interval = _interval(means, {row.case_id: row.cluster or row.case_id for row in rows})
     shared = Counter((seed, _ingest(row)) for seed, of in entry.rows.items() for row in of)
     parts = [shared[seed, _ingest(row)] for seed, of in entry.rows.items() for row in of]
     used = list(zip(rows, parts, strict=True))
@@ -139,10 +149,14 @@ def _line(entry: Entry, axis: str, better: Sequence[str], last: int) -> Ranked:
         rank=1 + len(better),
         last=last,
         better=tuple(sorted(better)),
-        accuracy=fmean(means) if means else None,
-        cases=len(values),
+        accuracy=fmean(means.values()) if means else None,
+        low=interval.low,
+        high=interval.high,
+        cases=len(defined),
+        drawn=sum(len({row.case_id for row in of}) for of in entry.rows.values()),
+        counted=len(means),
         unread=len(unread),
-        undefined=len(values) - len(means) - len(unread),
+        undefined=len(defined) - len(means) - len(unread),
         failed=len({row.case_id for row in rows if row.error or row.state}),
         tokens=sum(_spent(row, part)[0] for row, part in used) / len(rows),
         seconds=median(
@@ -150,6 +164,13 @@ def _line(entry: Entry, axis: str, better: Sequence[str], last: int) -> Ranked:
         ),
         dollars=sum(_spent(row, part)[1] for row, part in used) / len(rows),
     )
+
+
+def _interval(means: Mapping[str, float], clusters: Mapping[str, str]) -> Interval:
+    """The interval of a mean over cases, some of which may be in one cluster."""
+    labels = [clusters[case] for case in means]
+    grouped = labels if len(set(labels)) < len(labels) else None
+    return mean_intervals({"": list(means.values())}, grouped, seed=0)[""]
 
 
 def _ingest(row: Row) -> tuple[str, int, int]:

@@ -223,7 +223,10 @@ def _edit(name: str, old: bytes, new: bytes) -> Callable[[dict[str, bytes]], Non
 
 
 def _drop(name: str) -> Callable[[dict[str, bytes]], None]:
-    return lambda files: files.pop(next(n for n in files if n.endswith(name))) and None
+    def change(files: dict[str, bytes]) -> None:
+        del files[next(n for n in files if n.endswith(name))]
+
+    return change
 
 
 def _add(name: str) -> Callable[[dict[str, bytes]], None]:

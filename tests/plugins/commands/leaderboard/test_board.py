@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import cycle
 from pathlib import Path
 
@@ -18,9 +20,10 @@ from plugins.commands.leaderboard import bundle
 from plugins.commands.leaderboard.board import NOT_FOUND, judged
 from plugins.commands.leaderboard.bundle import Refused
 from plugins.commands.leaderboard.checks import checked
+from plugins.commands.leaderboard.ranking import ranked
 from plugins.commands.leaderboard.rules import BoardRules, Drawn, draw, read_rules
 from tests.launching import framework
-from tests.plugins.commands.leaderboard.forging import TAMPERED, Forger
+from tests.plugins.commands.leaderboard.forging import TAMPERED, Forger, Json, longer_view
 
 ARMS = ("bm25", "newest_first", "oldest_first", "last_mention", "oracle")
 RULES = """
@@ -102,6 +105,97 @@ def test_tampering_is_found(
     print(f"{kind}: {found.value}")
     assert not (tmp_path / "outside").exists()
     assert str(tmp_path) not in str(found.value)
+    told = ids_and_gold(drawn, runs["bm25"])
+    assert not [word for word in told if word in found.value.shown]
+    assert not re.search(r"\b(101|102|999|None|True|False|[01]\.\d)\b", found.value.shown)
+
+
+def ids_and_gold(drawn: Mapping[int, Drawn], runs: list[Path]) -> set[str]:
+    """What a page of private seeds may not say: names of runs and cases, and gold decisions."""
+    cases = [case for of in drawn.values() for case in of.cases]
+    names = {name for case in cases for name in (case.id, case.history_id, case.cluster)}
+    return {*names, *(case.gold.decision for case in cases), *(run.name for run in runs), "loan-s"}
+
+
+def test_a_refusal_on_a_private_board_names_no_case(
+    runs: Mapping[str, list[Path]],
+    rules: BoardRules,
+    drawn: Mapping[int, Drawn],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for number, kind in enumerate(("a score", "another case", "a case twice", "a longer view")):
+        forger = Forger.of(runs["bm25"], Ed25519PrivateKey.generate(), tmp_path / f"of {number}")
+        TAMPERED[kind](forger).rename(tmp_path / f"{number}.bundle")
+    (tmp_path / "board.yaml").write_text(RULES)
+    _, refused = judged(tmp_path, rules)
+    first = drawn[101].cases[0].id
+    assert re.fullmatch(rf".*: case {first}: scored again, eda is .*, not .*", refused["0.bundle"])
+    salted = RULES + "private_seeds: true\nsalt: 0123456789abcdef\n"
+    (tmp_path / "board.yaml").write_text(salted)
+    done = framework(capsys, "board", str(tmp_path))
+    assert done.status == 1
+    page = (tmp_path / "board.html").read_text()
+    for said in (page, done.err):
+        assert "0.bundle: run " in said
+        assert ": case 1 of seed number 1: scored again, eda is another" in said
+        assert not [word for word in ids_and_gold(drawn, runs["bm25"]) if word in said]
+
+
+def test_a_view_beyond_the_budget_is_told_with_the_budget(
+    runs: Mapping[str, list[Path]],
+    rules: BoardRules,
+    drawn: Mapping[int, Drawn],
+    tmp_path: Path,
+) -> None:
+    def beyond(row: Json, record: Json) -> None:
+        for _ in range(40):
+            longer_view(row, record)
+
+    forger = Forger.of(runs["bm25"], Ed25519PrivateKey.generate(), tmp_path / "forged")
+    budget = drawn[101].pipeline.budget_tokens
+    with pytest.raises(Refused, match=rf"a view of [\d,]+ tokens; the budget is {budget:,}$"):
+        checked(forger.sealed(record=beyond), rules, drawn, tmp_path / "unpacked")
+
+
+def test_a_case_of_other_content_under_one_id_has_a_name_of_its_own(
+    runs: Mapping[str, list[Path]],
+    rules: BoardRules,
+    drawn: Mapping[int, Drawn],
+    tmp_path: Path,
+) -> None:
+    path = Forger.of(runs["bm25"], Ed25519PrivateKey.generate(), tmp_path / "of").signed()
+    case = drawn[102].cases[1]
+    own = {**drawn, 102: replace(drawn[102], renamed={case.id: "another"})}
+    (entry,) = checked(path, rules, own, tmp_path / "unpacked")
+    assert [row.case_id for row in entry.rows[102]].count("another") == 1
+    (row,) = (row for row in entry.rows[102] if row.case_id == "another")
+    assert row.cluster == (case.cluster or case.id)
+
+
+def test_a_domain_that_ignores_the_seed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Four statements under three seeds are four cases, however often they are drawn."""
+    place = tmp_path / "sweep"
+    words = ["-m", "domain=text_to_sql", "budget=loose", "arch=bm25,none", "seed=1,2,3"]
+    words += ["n_cases=4", "tracking=none", "report=false", "hydra.launcher.workers=1"]
+    assert command.main([*words, f"hydra.sweep.dir={place}"]) == 0
+    (tmp_path / "board.yaml").write_text(
+        "title: T\nrun: [domain=text_to_sql, budget=loose]\nn_cases: 4\nseeds: [1, 2, 3]\n"
+        "axis: execution_correct\n"
+    )
+    submitted = framework(
+        capsys, "submit", str(place), "--name", "A lab", "--key", str(tmp_path / "key.pem"),
+        "--out", str(tmp_path / "a.bundle"),
+    )  # fmt: skip
+    assert submitted.status == 0
+    entries, refused = judged(tmp_path, read_rules(tmp_path))
+    assert refused == {}
+    lines, (pair,) = ranked(entries, "execution_correct")
+    assert [(line.cases, line.drawn) for line in lines] == [(4, 12), (4, 12)]
+    assert [(line.counted, line.undefined) for line in lines] == [(2, 2), (2, 2)]
+    assert pair["n"] == 2
+    assert framework(capsys, "board", str(tmp_path)).status == 0
+    assert "of 12 cases drawn, 4 differ" in (tmp_path / "board.html").read_text()
 
 
 def test_what_a_forger_signs_again_without_a_change_holds(
@@ -178,11 +272,14 @@ def test_submit_and_board(
     assert done.status == 0
     assert key.stat().st_mode & 0o077 == 0
     assert "exists already" in framework(capsys, *words).mistake
+    nowhere = str(tmp_path / "nowhere")
+    lost = framework(capsys, *words[:-1], f"{nowhere}/x.bundle")
+    assert (lost.status, lost.err) == (2, f"error: --out: {nowhere}: no such directory\n")
     salted = RULES + "private_seeds: true\nsalt: 0123456789abcdef\n"
     (tmp_path / "board.yaml").write_text(salted)
-    ranked = framework(capsys, "board", str(tmp_path))
-    assert (ranked.status, ranked.err) == (0, "")
-    assert ranked.out.startswith("5 arms accepted, 0 bundles refused\n")
+    done = framework(capsys, "board", str(tmp_path))
+    assert (done.status, done.err) == (0, "")
+    assert done.out.startswith("5 arms accepted, 0 bundles refused\n")
     page = (tmp_path / "board.html").read_text()
     assert all(arm in page for arm in ARMS)
     assert "101, 102" not in page
