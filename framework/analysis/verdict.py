@@ -99,7 +99,8 @@ def suspects(group: Group) -> list[tuple[Job, list[str]]]:
     No memory is the arm that showed nothing of the history at the same budget. Of what is retained
     it has nothing, so to be equal to it counts too, but where an arm of ours that shows something
     is equal to it as well: then the budget is too small for any to be above. Where no arm of ours
-    that shows something is above no memory either, that is told beside (`NOR_OURS`).
+    that shows something, and sees no gold, is above no memory either, that is told beside
+    (`NOR_OURS`).
     """
     found = []
     for job in group.jobs:
@@ -125,13 +126,14 @@ def suspects(group: Group) -> list[tuple[Job, list[str]]]:
 
 
 def _ahead_of(floor: Job, group: Group, axis: str) -> list[float]:
-    """By how much the arms of ours that show something are better than the floor."""
+    """By how much the memories of ours that show something are better than the floor."""
     least = (group.entry(floor.arm, floor.budget, axis) or {})["mean"]
     ours = (
         group.entry(job.arm, job.budget, axis)
         for job in group.jobs
         if job.budget == floor.budget
-        and not (is_empty(job) or job.summary["budget_use"].get("adapted"))
+        and not is_empty(job)
+        and not any(job.summary["budget_use"].get(is_) for is_ in ("adapted", "sees_gold"))
     )
     sign = 1 if higher_is_better(axis) else -1
     return [sign * (entry["mean"] - least) for entry in ours if entry is not None]
