@@ -12,7 +12,7 @@ import logging
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from hydra.core.config_store import ConfigStore
 from hydra.core.utils import JobReturn, JobStatus
@@ -50,6 +50,7 @@ class Grid(Sweeper):
     def sweep(self, arguments: list[str]) -> Any:
         """Run the sweep, or resume it. Raises UserError for a mistake, with nothing written."""
         begun = self._config.get("resume")
+        self._check_launcher()
         apart = self._launcher not in _HERE
         if begun is not None:
             from plugins.sharding import run as shards
@@ -70,6 +71,18 @@ class Grid(Sweeper):
     @property
     def _launcher(self) -> str:
         return str(self._config.hydra.runtime.choices["hydra/launcher"])
+
+    def _check_launcher(self) -> None:
+        """Raise UserError for a launcher that could run nothing, before anything is written."""
+        if self._config.get("dry_run") is True:
+            return
+        from hydra.core.plugins import Plugins
+
+        launcher: Any = Plugins.instance().instantiate_launcher(
+            hydra_context=self._context, task_function=cast("Any", None), config=self._config
+        )
+        if isinstance(launcher, _Launcher):
+            launcher.check()
 
     def _launch(self, work: Any) -> None:
         """Have the jobs of a sweep run (`framework.engine.work.SweepWork`)."""
@@ -147,6 +160,7 @@ class Tune(Grid):
             from framework.errors import UserError
 
             raise UserError(f"dry_run: {self.no_estimate}")
+        self._check_launcher()
         from plugins.tuning.sweep import Asked, start
 
         space = self._asked["space"]
@@ -174,6 +188,9 @@ class _Launcher(Launcher):
     ) -> None:
         self._work: Any = task_function
 
+    def check(self) -> None:
+        """Raise UserError where it could run nothing."""
+
 
 class Processes(_Launcher):
     """Runs the jobs of a sweep in forks of this process: as many at once as there are cores.
@@ -184,6 +201,12 @@ class Processes(_Launcher):
 
     def __init__(self, workers: Any = None) -> None:
         self._workers = workers
+
+    def check(self) -> None:
+        from framework.errors import UserError
+
+        if self._workers is not None and (not isinstance(self._workers, int) or self._workers < 1):
+            raise UserError(f"hydra.launcher.workers: {self._workers!r} given, at least 1 expected")
 
     def launch(
         self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int
@@ -196,10 +219,7 @@ class Processes(_Launcher):
         work = self._work
         if not isinstance(work, SweepWork):
             raise UserError("hydra/launcher=processes goes with hydra/sweeper=grid")
-        workers = cores() if self._workers is None else self._workers
-        if not isinstance(workers, int) or workers < 1:
-            raise UserError(f"hydra.launcher.workers: {workers!r} given, at least 1 expected")
-        size = min(workers, len(work.jobs))
+        size = min(cores() if self._workers is None else self._workers, len(work.jobs))
         if size == 1:
             in_turn(work)
         else:
@@ -219,16 +239,20 @@ class Ray(_Launcher):
     def __init__(self, address: Any = None, cpus: Any = 1, retries: Any = 3) -> None:
         self._address, self._cpus, self._retries = address, cpus, retries
 
-    def launch(
-        self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int
-    ) -> Sequence[JobReturn]:
-        """Run them all. Raises UserError where Ray is not installed, and Ray's own errors."""
+    def check(self) -> None:
         from framework.errors import UserError
 
         try:
-            import ray
+            import ray  # noqa: F401
         except ImportError:
             raise UserError("hydra/launcher=ray: pip install 'decisionbench[ray]'") from None
+
+    def launch(
+        self, job_overrides: Sequence[Sequence[str]], initial_job_idx: int
+    ) -> Sequence[JobReturn]:
+        """Run them all. Raises Ray's own errors."""
+        import ray
+
         started = not ray.is_initialized()
         if started:
             ray.init(address=self._address, log_to_driver=False, logging_level=logging.ERROR)

@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hydra.core.config_store import ConfigStore
+from hydra.core.plugins import Plugins
 
 import run as command
 from framework.store import verify_run
@@ -79,7 +81,10 @@ MISTAKES = {
     "an open choice": (["n_cases=choice(1,"], ["'n_cases=choice(1,' is no override"]),
     "an interpolation of nothing": (["n_cases=${foo}"], ["n_cases: ", "'foo' not found"]),
     "a key that Hydra does not have": (["hydra.foo=1"], ["hydra.foo: no such key"]),
-    "another launcher": (["hydra/launcher=dask"], ["hydra/launcher: no option 'dask'", "basic"]),
+    "another launcher": (
+        ["hydra/launcher=dask"],
+        ["hydra/launcher: no option 'dask'", "basic", "of Hydra or of an installed package"],
+    ),
     "an unknown switch": (["--fast"], ["--fast: no such option"]),
     "another main configuration": (["--config-name=x"], ["--config-name: no configuration 'x'"]),
     "a folder of options that is none": (
@@ -177,6 +182,40 @@ def test_a_mistake_in_one_job_leaves_nothing(
     before = everything_in(place)
     message = run(capsys, "-m", *HOTPOT, *given).mistake
     assert [words for words in said if words not in message] == [], message
+    assert everything_in(place) == before
+
+
+@pytest.mark.parametrize("name", ["submitit_local", "submitit_slurm"])
+@pytest.mark.parametrize("given", [["-m"], ["shards=2"]])
+def test_a_launcher_whose_package_is_missing_names_the_extra(
+    capsys: pytest.CaptureFixture[str],
+    place: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    given: list[str],
+) -> None:
+    Plugins.instance()  # which stores the launchers that are installed
+    monkeypatch.delitem(ConfigStore.instance().repo["hydra"]["launcher"], f"{name}.yaml", False)
+    before = everything_in(place)
+    message = run(capsys, *given, *HOTPOT, f"hydra/launcher={name}").mistake
+    assert message == f"hydra/launcher={name}: pip install 'decisionbench[submitit]'"
+    assert everything_in(place) == before
+
+
+@pytest.mark.parametrize(
+    ("launcher", "said"),
+    [
+        ("hydra.launcher.workers=0", "hydra.launcher.workers: 0 given, at least 1 expected"),
+        ("hydra.launcher.foo=1", "hydra.launcher.foo: no such key"),
+        ("+hydra.launcher.foo=1", "unexpected keyword argument 'foo'"),
+    ],
+)
+@pytest.mark.parametrize("given", [["-m"], ["shards=2"]])
+def test_a_launcher_that_can_run_nothing_leaves_nothing(
+    capsys: pytest.CaptureFixture[str], place: Path, given: list[str], launcher: str, said: str
+) -> None:
+    before = everything_in(place)
+    assert said in run(capsys, *given, *HOTPOT, launcher).mistake
     assert everything_in(place) == before
 
 

@@ -31,6 +31,13 @@ def explained(error: Exception) -> str:
             file = f"a file {group}/NAME.yaml in a folder that --config-dir names"
             made_of = f"a class under @register({group!r}, NAME) or {file}"
             known = nearest(option, error.options)
+            if group.startswith("hydra/"):
+                from importlib.metadata import metadata
+
+                extra = option.partition("_")[0]
+                if extra in (metadata("decisionbench").get_all("Provides-Extra") or ()):
+                    return f"{group}={option}: pip install 'decisionbench[{extra}]'"
+                made_of = "of Hydra or of an installed package for it"
             return f"{group}: no option {option!r}{known}; an option is {made_of}"
     for pattern, said in _KNOWN:
         found = re.search(pattern, text)

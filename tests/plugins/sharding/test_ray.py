@@ -56,14 +56,15 @@ def resumed_shards(run_directory: Path) -> int:
     )
 
 
-@pytest.mark.slow
 def test_what_is_missing_is_one_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setitem(sys.modules, "ray", None)
-    done = run(capsys, "-m", *HOTPOT, "arch=none", "hydra/launcher=ray")
-    assert done.mistake == "hydra/launcher=ray: pip install 'decisionbench[ray]'"
+    for given in (["-m"], ["shards=2"]):
+        done = run(capsys, *given, *HOTPOT, "arch=none", "hydra/launcher=ray")
+        assert done.mistake == "hydra/launcher=ray: pip install 'decisionbench[ray]'"
+        assert not list(tmp_path.iterdir()), "nothing is written for a mistake"
 
 
 @pytest.mark.ray
