@@ -192,7 +192,7 @@ def test_a_domain_that_ignores_the_seed(tmp_path: Path, capsys: pytest.CaptureFi
     assert refused == {}
     lines, (pair,) = ranked(entries, "execution_correct")
     assert [(line.cases, line.drawn) for line in lines] == [(4, 12), (4, 12)]
-    assert [(line.counted, line.undefined) for line in lines] == [(2, 2), (2, 2)]
+    assert [(line.counted, line.unread, line.undefined) for line in lines] == [(2, 2, 0)] * 2
     assert pair["n"] == 2
     assert framework(capsys, "board", str(tmp_path)).status == 0
     assert "of 12 cases drawn, 4 differ" in (tmp_path / "board.html").read_text()

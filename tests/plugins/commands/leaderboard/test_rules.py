@@ -157,19 +157,17 @@ def of_seeds(entry: Entry, seeds: int, n_cases: int) -> Entry:
     return replace(entry, rows=dict.fromkeys(range(seeds), entry.rows[1][:n_cases]))
 
 
+def clustered(entry: Entry) -> Entry:
+    """The same arm where cases of one history are one cluster."""
+    return replace(
+        entry, rows={1: tuple(replace(row, cluster=row.history_id) for row in entry.rows[1])}
+    )
+
+
 def test_cases_that_every_seed_draws_are_no_new_ones() -> None:
     """Three cases under ten seeds are three cases, of two histories here."""
-    clustered = [
-        replace(
-            entry,
-            rows={
-                seed: tuple(replace(row, cluster=row.history_id) for row in rows)
-                for seed, rows in of_seeds(entry, 10, 3).rows.items()
-            },
-        )
-        for entry in (arm("right", 3), arm("wrong", 0))
-    ]
-    lines, (pair,) = ranked(clustered, "eda")
+    entries = [of_seeds(clustered(entry), 10, 3) for entry in (arm("right", 3), arm("wrong", 0))]
+    lines, (pair,) = ranked(entries, "eda")
     assert [(line.rank, line.last) for line in lines] == [(1, 2), (1, 2)]
     assert [(line.cases, line.drawn, line.counted) for line in lines] == [(3, 30, 3)] * 2
     assert (pair["n"], pair["n_clusters"], pair["conclusion"]) == (3, 2, "cannot conclude")
@@ -238,18 +236,20 @@ def test_the_page_says_what_counts_and_what_a_decision_needs(tmp_path: Path) -> 
 
 def test_a_pair_is_printed_with_its_bounds_and_why(tmp_path: Path) -> None:
     rules = read_rules(rules_of(tmp_path, GOOD))
-    found = ranked([arm("low", 18), arm("high", 40), arm("nearly", 19)], "eda")
-    (details,) = [b for b in page_of(rules, *found, {}).blocks if isinstance(b, Details)]
+    lines, compared = ranked([arm("low", 18), arm("high", 40), arm("nearly", 19)], "eda")
+    # Bounds of their own: of these cases they are those of the interval.
+    told = [{**pair, "bound_low": -0.9, "bound_high": 0.95} for pair in compared]
+    (details,) = [b for b in page_of(rules, lines, told, {}).blocks if isinstance(b, Details)]
     (pairs,) = details.blocks
     assert isinstance(pairs, Table)
-    for row, pair in zip(pairs.rows, found[1], strict=True):
+    for row, pair in zip(pairs.rows, told, strict=True):
         cells = dict(zip(pairs.columns, row, strict=True))
-        bounds = [value_of(cells[name]) for name in ("bound from", "bound to")]
-        assert bounds == [pair["bound_low"], pair["bound_high"]]
+        assert [value_of(cells[name]) for name in ("from", "to", "bound from", "bound to")] == [
+            pair["ci_low"], pair["ci_high"], -0.9, 0.95
+        ]  # fmt: skip
         decided = pair["conclusion"] != "undecided"
-        assert (bounds[0] > 0 or bounds[1] < 0) or not decided
         assert str(cells["why"]).startswith("Holm p is below" if decided else "Holm p is not below")
-    assert {pair["conclusion"] for pair in found[1]} > {"undecided"}
+    assert {pair["conclusion"] for pair in told} > {"undecided"}
 
 
 def value_of(cell: object) -> float:
