@@ -36,11 +36,16 @@ def tuning_blocks(plan: Mapping[str, Any]) -> Iterator[Block]:
         return
     arms = tuning["arms"]
     searched = [arm for arm in arms if arm["space"]]
+    varied = _varied(searched)
+    numbers = sorted({arm["n_cases"] for arm in searched})
+    on = (
+        counted(numbers[0], "case") if len(numbers) == 1 else f"{numbers[0]} to {numbers[-1]} cases"
+    )
     yield Heading("Tuning", "tuning")
     yield Text(
         f"Each arm below was given {counted(tuning['trials'], 'trial')}, the first of them as it "
         f"is, to find the {'highest' if tuning['higher_is_better'] else 'lowest'} mean of "
-        f"{tuning['objective']} on {counted(searched[0]['n_cases'], 'case')} that share no history "
+        f"{tuning['objective']} on {on} that share no history "
         "and no cluster with those of the comparison (of cases that are all asked of one history: "
         "no cluster). The means here are of these cases: the best of many trials is too good to "
         "be true of others. What tuning is worth is the difference between an arm and its "
@@ -49,9 +54,10 @@ def tuning_blocks(plan: Mapping[str, Any]) -> Iterator[Block]:
     yield Table(
         anchor="tuning-table",
         caption=f"By arm: the mean of {tuning['objective']} on the tuning cases.",
-        columns=["arm", "budget", "searched", "trials", "calls", "cost", "as it is", "best",
-                 "chosen"],
-        rows=[_row(arm) for arm in searched],
+        columns=["arm", "budget", *varied, "searched", "trials", "calls", "cost", "as it is",
+                 "best", "chosen"],
+        rows=[_row(arm, *(values[i] for values in varied.values()))
+              for i, arm in enumerate(searched)],
     )  # fmt: skip
     left = list(dict.fromkeys(arm["arm"] for arm in arms if not arm["space"]))
     if left:
@@ -61,7 +67,20 @@ def tuning_blocks(plan: Mapping[str, Any]) -> Iterator[Block]:
         )
 
 
-def _row(arm: Mapping[str, Any]) -> list[Cell | str]:
+def _varied(arms: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
+    """What arm and budget do not say and is not one for all: by column, the value of each arm."""
+    given = [dict(one.lstrip("+").partition("=")[::2] for one in arm["overrides"]) for arm in arms]
+    keys = dict.fromkeys(key for one in given for key in one)
+    found = {
+        key: [one.get(key, NOTHING) for one in given]
+        for key in keys
+        if key.split(".")[0] not in ("arch", "budget")
+    }
+    found["cases"] = [str(arm["n_cases"]) for arm in arms]
+    return {key: values for key, values in found.items() if len(set(values)) > 1}
+
+
+def _row(arm: Mapping[str, Any], *varied: str) -> list[Cell | str]:
     first = arm["tried"][0]["value"]
     best = next(t["value"] for t in arm["tried"] if t["settings"] == arm["chosen"])
     space = ", ".join(f"{name} {_range(given)}" for name, given in arm["space"].items())
@@ -71,6 +90,7 @@ def _row(arm: Mapping[str, Any]) -> list[Cell | str]:
     return [
         arm["arm"],
         arm["budget"],
+        *varied,
         space,
         Cell(text=str(n), under="" if n == distinct else f"{distinct} distinct", value=n),
         Cell(text=str(arm["calls"]), value=arm["calls"]),

@@ -12,6 +12,7 @@ import pytest
 from framework import cli
 from framework.engine.compose import compose_plan, composer
 from framework.engine.domains import open_domain
+from framework.reporting.blocks import NOTHING, Table, Text
 from framework.reporting.page import write_report
 from framework.store.state import load_state, read_run
 from plugins.tuning import checks, sweep
@@ -191,6 +192,38 @@ def _check_what_is_told(path: Path, printed: str) -> None:
 def test_an_untuned_sweep_and_one_that_has_not_ended_have_no_section() -> None:
     assert not list(tuning_blocks({"jobs": []}))
     assert not list(tuning_blocks({"tuning": {"done": False}}))
+
+
+@pytest.mark.parametrize(
+    ("given", "cases", "columns", "said"),
+    [
+        ([["seed=7"], ["seed=7"]], [12, 12], [], "on 12 cases that"),
+        ([["seed=1"], ["seed=2"]], [12, 12], [("seed", ["1", "2"])], "on 12 cases that"),
+        (
+            [["seed=1", "+model.name=a", "arch.k1=1"], ["seed=1", "arch.k1=2"]],
+            [11, 13],
+            [("model.name", ["a", NOTHING]), ("cases", ["11", "13"])],
+            "on 11 to 13 cases that",
+        ),
+    ],
+)
+def test_what_differs_beside_arm_and_budget_is_a_column(
+    given: list[list[str]], cases: list[int], columns: list[tuple[str, list[str]]], said: str
+) -> None:
+    arm = {
+        "arm": "bm25", "budget": "loose", "space": {"k1": [0, 4]}, "chosen": {}, "distinct": 1,
+        "tried": [{"settings": {}, "value": 0.5}], "calls": 0, "cost_usd": 0,
+    }  # fmt: skip
+    arms = [{**arm, "overrides": o, "n_cases": n} for o, n in zip(given, cases, strict=True)]
+    tuning = {"trials": 1, "objective": "frp", "higher_is_better": True, "done": True, "arms": arms}
+    _, text, table = tuning_blocks({"tuning": tuning})
+    assert isinstance(text, Text)
+    assert said in text.text
+    assert isinstance(table, Table)
+    assert list(table.columns[2:-7]) == [name for name, _ in columns]
+    for i, (_, values) in enumerate(columns, 2):
+        assert [row[i] for row in table.rows] == values
+    assert {len(row) for row in table.rows} == {len(table.columns)}
 
 
 @pytest.mark.parametrize(
