@@ -176,10 +176,10 @@ def comparable(runs: Sequence[FinishedRun], *, same_number: bool = True) -> None
         if differ:
             differ_in = ", ".join(dict.fromkeys(differ))
             raise UserError(f"{runs[0].path} and {run.path} differ in {differ_in}")
-    check_distinct(plans)
+    check_distinct(plans, "these")
 
 
-def check_distinct(plans: Sequence[Plan]) -> None:
+def check_distinct(plans: Sequence[Plan], which: str = "two jobs of the sweep") -> None:
     """Raise UserError for two jobs that are one run, or would bear one name in every table."""
     seen: dict[tuple[object, ...], Plan] = {}
     for plan in plans:
@@ -188,11 +188,11 @@ def check_distinct(plans: Sequence[Plan]) -> None:
         varied = (top.seed, top.n_cases, top.repeats, top.prompt_set, top.part)
         known = seen.setdefault((*labels, *varied), plan)
         if known is not plan and known.digest != plan.digest:
-            raise UserError(f"two jobs of the sweep would bear one name: {', '.join(labels)}")
+            raise UserError(f"{which} would bear one name: {', '.join(labels)}")
     names = [plan.name for plan in plans]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise UserError(
-            f"two jobs of the sweep are the same run: {twice} (settings alone tell runs apart: a "
+            f"{which} are the same run: {twice} (settings alone tell runs apart: a "
             "program that changed needs another arch.version)"
         )

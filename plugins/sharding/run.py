@@ -196,7 +196,8 @@ def _shards(config: Any, plan: Plan) -> int:
         found.add(number)
         if len(found) == n:
             return n
-    raise UserError(f"shards={n}: there are {len(found)} histories, and none is dealt to two")
+    there = "is 1 history" if len(found) == 1 else f"are {len(found)} histories"
+    raise UserError(f"shards={n}: there {there}, and none is dealt to two")
 
 
 def _shard(overrides: Sequence[str], number: int, n: int) -> list[str]:

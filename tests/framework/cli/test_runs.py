@@ -55,6 +55,13 @@ def test_two_runs_are_compared(capsys: pytest.CaptureFixture[str], place: Path) 
     assert "+1.00" in done.out
 
 
+def test_a_run_is_not_compared_with_itself(capsys: pytest.CaptureFixture[str], place: Path) -> None:
+    shutil.copytree("bm25", "again")
+    told = framework(capsys, "compare", "bm25", "again").mistake
+    assert told.startswith("these are the same run: hotpotqa")
+    assert "sweep" not in told
+
+
 def test_a_comparison_goes_into_a_file(capsys: pytest.CaptureFixture[str], place: Path) -> None:
     whole = framework(capsys, "compare", "bm25", "none", "--json")
     found = json.loads(whole.out)

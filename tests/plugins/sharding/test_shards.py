@@ -381,7 +381,7 @@ def test_mistakes_are_one_line(capsys: pytest.CaptureFixture[str]) -> None:
         ((*CHEAP, "shards=1"), "shards: 1 given, at least 2 expected"),
         ((*CHEAP, "shards=x"), "shards: 'x' given"),
         ((*CHEAP, "shards=25"), "shards=25: there are 24 histories"),
-        (("domain=codebase", *CHEAP[1:], "shards=2"), "shards=2: there are 1 histories"),
+        (("domain=codebase", *CHEAP[1:], "shards=2"), "shards=2: there is 1 history, and"),
         ((*CHEAP, "arch=bm25,none", "shards=2"), "shards: of one run; these are 2"),
         ((*CHEAP, "shards=2,3"), "shards=2,3: several values"),
         ((*CHEAP, "part=tuning", "shards=2"), "part=tuning is not"),
