@@ -6,7 +6,7 @@ import re
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from itertools import cycle
 from pathlib import Path
@@ -23,7 +23,7 @@ from plugins.commands.leaderboard.checks import checked
 from plugins.commands.leaderboard.ranking import ranked
 from plugins.commands.leaderboard.rules import BoardRules, Drawn, draw, read_rules
 from tests.launching import framework
-from tests.plugins.commands.leaderboard.forging import TAMPERED, Forger, Json, longer_view
+from tests.plugins.commands.leaderboard.forging import TAMPERED, Forger, Json, longer_view, put
 
 ARMS = ("bm25", "newest_first", "oldest_first", "last_mention", "oracle")
 RULES = """
@@ -33,6 +33,7 @@ n_cases: 3
 seeds: [101, 102]
 axis: eda
 """
+NAMED = "loan-s101-000000"
 BUDGET_S = 60.0
 """Processor time that thirty kinds of tampering and thirty untouched bundles may take."""
 
@@ -142,6 +143,43 @@ def test_a_refusal_on_a_private_board_names_no_case(
         assert not [word for word in ids_and_gold(drawn, runs["bm25"]) if word in said]
 
 
+def _unread_zip(forger: Forger) -> Path:
+    path = forger.packed(lambda files: None)
+    path.write_bytes(path.read_bytes().replace(b'"actor"', b'"actoR"', 1))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("forged", "shown"),
+    [
+        (_unread_zip, "not a whole bundle"),
+        (
+            lambda f: f.sealed(started=put(f"config.domain.{NAMED}", 1)),
+            "run [12]: it can't be read again",
+        ),
+        (
+            lambda f: f.sealed(record=lambda row, record: put(NAMED, 1)(record["view"][0])),
+            "run [12]: not the form of a run",
+        ),
+    ],
+)
+def test_what_an_error_says_of_a_run_is_not_shown(
+    forged: Callable[[Forger], Path],
+    shown: str,
+    runs: Mapping[str, list[Path]],
+    rules: BoardRules,
+    drawn: Mapping[int, Drawn],
+    tmp_path: Path,
+) -> None:
+    """An error may hold any name of the bundle: on a private board it says its kind alone."""
+    path = forged(Forger.of(runs["bm25"], Ed25519PrivateKey.generate(), tmp_path / "forged"))
+    (tmp_path / "unpacked").mkdir()
+    with pytest.raises(Refused) as found:
+        checked(path, rules, drawn, tmp_path / "unpacked")
+    assert any(word in str(found.value) for word in (NAMED, *(run.name for run in runs["bm25"])))
+    assert re.fullmatch(shown, found.value.shown)
+
+
 def test_a_view_beyond_the_budget_is_told_with_the_budget(
     runs: Mapping[str, list[Path]],
     rules: BoardRules,
@@ -230,8 +268,10 @@ def test_closed_segments_are_of_the_bundle(
     content = segment.read_bytes()
     segment.write_bytes(content[:-20])
     bundle.write(runs, "A lab", key, tmp_path / "cut.bundle")
-    with pytest.raises(Refused, match=r"segments/answers-000001.jsonl.gz: damaged"):
+    with pytest.raises(Refused, match=r"segments/answers-000001.jsonl.gz: damaged") as found:
         checked(tmp_path / "cut.bundle", rules, drawn, tmp_path / "cut.into")
+    shown = r"run [12]: segments/answers-000001.jsonl.gz: can't be unpacked"
+    assert re.fullmatch(shown, found.value.shown)
     segment.write_bytes(content)
     monkeypatch.setattr(bundle, "kept_of", lambda run: list(bundle.KEPT))
     bundle.write(runs, "A lab", key, tmp_path / "without.bundle")
