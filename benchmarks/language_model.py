@@ -103,7 +103,7 @@ FURTHER: Final[Mapping[str, Sequence[str]]] = {
         "domain.tasks_per_history=3",
         "protocol=retrieve",
         "budget=tight,moderate,loose",
-        "arch=none,consolidate,linked_notes,paged,raptor",
+        "arch=none,consolidate,linked_notes,raptor",
         "baseline=none",
         "model.max_tokens=300",
         HASHED,

@@ -36,7 +36,7 @@ UNBOUNDED: Final = {
         "subprocess.run(words, capture_output=True, text=True, check=False)": "git, without a host",
     },
     "decisionbench_gate/verdict.py": {
-        "subprocess.run([*command, f'hydra.run.dir={run.resolve()}'], cwd=cwd, env={**os.environ, "
+        "subprocess.run([sys.executable, '-P', '-m', module, *words], cwd=cwd, env={**os.environ, "
         "'PYTHONPATH': path}, capture_output=True, text=True, check=False)": "a run, as they are",
     },
     "framework/engine/listener.py": {

@@ -21,7 +21,7 @@ _AXES: Final = {"frp": "form", "frp_prose": "words"}
 class Prose(Recipe):
     """Facts in the form, and in rationale and notice."""
 
-    source = "LongHorizon, 3.2: FRP over what the answer tells"
+    source = "ours: LongHorizon, 3.2, has FRP over what the answer tells"
     needs = (
         "sweeps: decisionbench -m domain=loan budget=loose,moderate,tight "
         "arch=summ_only,retr_only_fifo,typed_routing,misrouted,sam,dpm"
