@@ -10,8 +10,9 @@ and part of the papers: what made it, or why nothing did. What was cut off goes 
 line there, and status 1.
 
 `runs/papers/steps.json` keeps, over all calls, whether each sweep and each recipe ran, when, at
-which commit and in how many seconds. `--record FILE` copies it; `--into PAGE#LIST` writes a list of
-it, where what did not run stands as not run.
+which commit and in how many seconds. `--record FILE` puts it there, where steps of before that did
+not run here stay; `--into PAGE#LIST` writes a list of that file, or of what ran here: what did
+not run is told as not run.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ from benchmarks.paper_sources import (
     sources_of,
     takes,
 )
-from benchmarks.paper_steps import Step, Steps, commit_of, text_of
+from benchmarks.paper_steps import Step, Steps, commit_of
 from benchmarks.papers import PAPERS
 from framework.errors import UserError
 from framework.registry import find
@@ -98,7 +99,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def written(steps: Steps, record: Path | None, places: Sequence[str]) -> None:
     """Write what is known of the steps, and lists of it by their names, where that is asked for."""
     if record is not None:
-        record.write_text(text_of(steps.known), encoding="utf-8")
+        steps = Steps(record, {**Steps.of(record).known, **steps.known})
+        steps.save()
     found = lists_of(steps) if places else {}
     for place in places:
         name = place.partition("#")[2]

@@ -101,6 +101,22 @@ def test_a_language_model_answers_from_what_is_shipped(
     assert (tmp_path / cache).is_file()
 
 
+def test_a_record_keeps_the_steps_that_did_not_run_here(tmp_path: Path) -> None:
+    kept = Steps(tmp_path / "kept.json")
+    for name in ("before", "again"):
+        kept.begin(name, "aaaa")
+        kept.end(name, 5, "")
+    here = Steps(tmp_path / "here.json")
+    here.begin("again", "bbbb")
+    here.end("again", 6, "")
+    replicate.written(here, tmp_path / "kept.json", [])
+    known = Steps.of(tmp_path / "kept.json").known
+    assert {name: step.commits for name, step in known.items()} == {
+        "before": ["aaaa"], "again": ["bbbb"]
+    }  # fmt: skip
+    assert here.known.keys() == {"again"}
+
+
 @pytest.mark.slow
 def test_sweeps_recipes_and_a_page_and_then_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
