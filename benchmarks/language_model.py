@@ -279,7 +279,7 @@ def table(directory: Path) -> str:
         return f"**{under}, {n} cases, edges by {PACKAGED.described}**\n\n{_extraction(runs)}"
     if first["run"]["protocol"] == "retrieve":
         caption = f"**{first['run']['domain']}, {n} cases, memories by {PACKAGED.described}**"
-        return f"{caption}\n\n{_memories(runs)}\n\n{_readable(runs)}"
+        return f"{caption}\n\n{_memories(runs)}"
     columns = (
         "arm", "rows", "does not fit", "unreadable", "empty fields", "success", "p_ret", "kappa",
         "gold put in", "leak", "gold taken out", "effect of the gold", "commonest decision",
@@ -326,11 +326,8 @@ def _memories(runs: Sequence[FinishedRun]) -> str:
     lines = []
     for arm, of in sorted(by_arm.items()):
         kept = [entry_cell(of[budget].summary["axes"]["p_ret"]) for budget in budgets]
-        asked = [of[budget].summary["ledger"].get("ingest", {}) for budget in budgets]
-        calls, unreadable, seconds = (
-            sum(usage.get(name, 0) for usage in asked)
-            for name in ("calls", "unreadable", "seconds")
-        )
+        usage = of[budgets[0]].summary["ledger"].get("ingest", {})  # none of them is told of one
+        calls, unreadable, seconds = (usage.get(n, 0) for n in ("calls", "unreadable", "seconds"))
         lines.append([
             arm,
             *(cell.brief or cell.text for cell in kept),
