@@ -12,8 +12,8 @@ and gives the same rows on every machine.
 from __future__ import annotations
 
 import argparse
-import gzip
 import json
+import lzma
 import shutil
 import sqlite3
 import subprocess
@@ -41,7 +41,7 @@ from plugins.sections.confidence import reliability_of
 ROOT: Final = Path(__file__).resolve().parent.parent
 RECORDED: Final = ROOT / "benchmarks" / "recorded" / "language_model"
 FILES: Final = ("responses.sqlite", "vectors.sqlite")
-"""Where a sweep's answers and vectors are kept; shipped ones of the first are packed by gzip."""
+"""Where a sweep's answers and vectors are kept; shipped ones of the first are packed by xz."""
 CASES: Final = 20
 ARMS: Final = ("none", "bm25", "dense", "typed_graph", "dpm", "oracle")
 _LEVEL: Final = 0.05
@@ -232,13 +232,13 @@ def replaying(kept: Path, recorded: Path, *, vectors: bool = True) -> list[str]:
 
 
 def _packed(recorded: Path) -> Path:
-    return recorded / f"{FILES[0]}.gz"
+    return recorded / f"{FILES[0]}.xz"
 
 
 def _unpacked(recorded: Path, target: Path) -> Path:
     """Unpack the recorded answers, if there are any, and give the target."""
     if _packed(recorded).is_file():
-        with gzip.open(_packed(recorded)) as packed, target.open("wb") as file:
+        with lzma.open(_packed(recorded)) as packed, target.open("wb") as file:
             shutil.copyfileobj(packed, file)
     return target
 
