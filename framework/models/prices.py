@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from math import inf
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,26 +21,38 @@ PRICES: Final = Path(__file__).resolve().parents[2] / "conf" / "prices.yaml"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Price:
-    """Dollars a million tokens: input, output, and input read from or put into a prompt cache."""
+    """Dollars a million tokens: input, output, and input read from or put into a prompt cache.
+
+    over : tokens of a prompt above which its whole call costs `times_in` and `times_out` as much.
+    """
 
     input: float
     output: float
     cached: float
     written: float
+    over: float = inf
+    times_in: float = 1.0
+    times_out: float = 1.0
 
     def cost(self, response: Response) -> float:
         """The list price of a call in dollars."""
         plain = response.tokens_in - response.tokens_cached - response.tokens_written
-        return (
+        read = (
             plain * self.input
             + response.tokens_cached * self.cached
             + response.tokens_written * self.written
-            + response.tokens_out * self.output
-        ) / 1e6
+        )
+        return self._of(response.tokens_in, read, response.tokens_out * self.output)
 
     def worst(self, tokens_in: int, tokens_out: int) -> float:
         """The most that a call of so many tokens can cost."""
-        return (tokens_in * max(self.input, self.written) + tokens_out * self.output) / 1e6
+        read = tokens_in * max(self.input, self.written)
+        return self._of(tokens_in, read, tokens_out * self.output)
+
+    def _of(self, tokens_in: int, read: float, said: float) -> float:
+        if tokens_in > self.over:
+            read, said = read * self.times_in, said * self.times_out
+        return (read + said) / 1e6
 
 
 @cache
@@ -81,7 +94,7 @@ def _models(path: Path) -> Mapping[str, Any]:
 def _price(path: Path, name: str, entry: Any) -> Price:
     try:
         given = entry["input"]
-        four = {"cached": given, "written": given, **entry, "output": entry["output"]}
-        return Price(**{name: float(four[name]) for name in Price.__slots__})
+        own = {"cached": given, "written": given, **entry, "output": entry["output"]}
+        return Price(**{name: float(own[name]) for name in Price.__slots__ if name in own})
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise DataError(path, None, f"{name}: {error}") from None
