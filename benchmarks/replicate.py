@@ -99,8 +99,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def written(steps: Steps, record: Path | None, places: Sequence[str]) -> None:
     """Write what is known of the steps, and lists of it by their names, where that is asked for."""
     if record is not None:
-        steps = Steps(record, {**Steps.of(record).known, **steps.known})
-        steps.save()
+        kept = Steps.of(record)
+        for name, step in steps.known.items():
+            if name not in kept.known or step.made >= kept.known[name].made:
+                kept.known[name] = step
+        kept.save()
+        steps = kept
     found = lists_of(steps) if places else {}
     for place in places:
         name = place.partition("#")[2]

@@ -2,7 +2,7 @@
 
     python -m benchmarks.studies.findings NAME [--into FILE#NAME]
 
-NAME: entry, facts, facts_claims or confirm, or one of two that were locked by nobody. `parts` runs
+NAME: entry, facts, facts_claims or confirm, or one of two without a pre-registration. `parts` runs
 nothing: it says of the runs of `facts` and `facts_claims` which part of what a decision needs each
 view held. `reuse` takes what `confirm` compares apart. Sweeps that were cut off are resumed.
 """

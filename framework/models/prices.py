@@ -95,6 +95,11 @@ def _price(path: Path, name: str, entry: Any) -> Price:
     try:
         given = entry["input"]
         own = {"cached": given, "written": given, **entry, "output": entry["output"]}
-        return Price(**{name: float(own[name]) for name in Price.__slots__ if name in own})
+        price = Price(**{name: float(value) for name, value in own.items()})
+        if min(price.times_in, price.times_out) < 1 or (price.over == inf) != (
+            price.times_in == price.times_out == 1
+        ):
+            raise ValueError("over, and how many times as much, at least 1: both expected")
+        return price
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
         raise DataError(path, None, f"{name}: {error}") from None

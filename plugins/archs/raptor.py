@@ -112,6 +112,8 @@ class Raptor(Arch[RaptorSettings]):
                     name = f"summary:{level}.{len(self._nodes) - first + 1}"
                     node = _Node(id=name, level=level, text=text, children=children)
                     self._nodes.append(node)
+                elif graphed:
+                    alone += children
             added = [node.text for node in self._nodes[first:]]
             if not added:
                 break
@@ -165,9 +167,13 @@ class Raptor(Arch[RaptorSettings]):
         ]
 
     def _downwards(self, ranked: list[int]) -> list[int]:
-        """The best nodes of each level among the children of the level above, then the rest."""
+        """The best nodes of each level among the children of the level above, then the rest.
+
+        What no summary is made of, as an event alone in its community, is of the level above, too.
+        """
         top = max((node.level for node in self._nodes), default=0)
-        allowed = {place for place in ranked if self._nodes[place].level == top}
+        below = {child for node in self._nodes for child in node.children}
+        allowed = {place for place in ranked if place not in below}
         chosen: dict[int, None] = {}
         for _ in range(top + 1):
             best = [place for place in ranked if place in allowed][: self.settings.beam]

@@ -74,9 +74,9 @@ def _varied(arms: Sequence[Mapping[str, Any]]) -> dict[str, list[str]]:
     found = {
         key: [one.get(key, NOTHING) for one in given]
         for key in keys
-        if key.split(".")[0] not in ("arch", "budget")
+        if key.split(".")[0] not in ("arch", "budget", "n_cases")
     }
-    found["cases"] = [str(arm["n_cases"]) for arm in arms]
+    found["cases of a trial"] = [str(arm["n_cases"]) for arm in arms]
     return {key: values for key, values in found.items() if len(set(values)) > 1}
 
 

@@ -115,6 +115,9 @@ def test_a_record_keeps_the_steps_that_did_not_run_here(tmp_path: Path) -> None:
         "before": ["aaaa"], "again": ["bbbb"]
     }  # fmt: skip
     assert here.known.keys() == {"again"}
+    for before in (Step(made="2020-01-01 00:00:00", commits=["old"]), Step(commits=["begun"])):
+        replicate.written(Steps(tmp_path / "x", {"again": before}), tmp_path / "kept.json", [])
+        assert Steps.of(tmp_path / "kept.json").known["again"].commits == ["bbbb"]
 
 
 @pytest.mark.slow

@@ -15,7 +15,7 @@ from framework.errors import UserError
 from framework.registry import register
 from framework.reporting.blocks import Block, Cell, Table, Text
 from framework.reporting.cells import UNDEFINED, count, delta
-from framework.reporting.format import DAGGER
+from framework.reporting.format import DAGGER, MARKS, SECTION
 from framework.statistics.paired import compare
 
 _NEEDS: Final = (
@@ -54,6 +54,12 @@ class Pair:
         return [case for case, value in _column(self.job, axis).items() if value > 0]
 
 
+_OF_A_MARK: Final = {
+    DAGGER: "Rule-based: effects on a rule-based reader",
+    SECTION: "Judged by rules: a language model answered, a rule-based judge compared",
+}
+
+
 @register("recipe", "regimes/operators")
 class Operators(Recipe):
     """Operators and prose patches side by side.
@@ -69,7 +75,7 @@ class Operators(Recipe):
             base, axis = pairs[0].base, pairs[0].axis
             run = base.summary["run"]
             entry = base.summary["axes"][axis]
-            mark = DAGGER if entry["kind"] == "rule-based" else ""
+            mark = MARKS.get(entry["kind"], "")
             yield Text(
                 f"{run['domain']}, arm {run['arch']}, budget {run['budget']}, model {run['model']} "
                 f"({run['model_kind']}), seed {run['seed']}: {axis} {entry['mean']:.3f}{mark} "
@@ -77,7 +83,7 @@ class Operators(Recipe):
                 "cases."
             )
             if mark:
-                yield Text(f"{mark} Rule-based: effects on a rule-based reader.")
+                yield Text(f"{mark} {_OF_A_MARK[mark]}.")
             yield _effects(pairs, f"operators-{number}")
             yield _by_type(pairs, f"operators-{number}-types")
 

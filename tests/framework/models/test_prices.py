@@ -62,7 +62,20 @@ def test_a_file_of_prices_has_them_and_their_defaults(tmp_path: Path) -> None:
     assert known["short"].worst(10**9, 0) == pytest.approx(1000)
     assert known["short"].cached == known["short"].written == 1
     assert known["long"].worst(100_001, 1) == pytest.approx(5 * 100_003 / 1e6)
-    file.write_text("models:\n  bad: {input: 1, output: 2, over: many}\n")
-    prices.cache_clear()
-    with pytest.raises(DataError, match="bad: could not convert"):
+
+
+@pytest.mark.parametrize(
+    ("entry", "said"),
+    [
+        ("over: many", "could not convert"),
+        ("over: 1000", "both expected"),
+        ("times_in: 2", "both expected"),
+        ("over: 1000, times_in: 0.5", "at least 1"),
+        ("times_inn: 2", "unexpected keyword argument 'times_inn'"),
+    ],
+)
+def test_a_price_that_is_none_is_one_line(entry: str, said: str, tmp_path: Path) -> None:
+    file = tmp_path / "prices.yaml"
+    file.write_text(f"models:\n  bad: {{input: 1, output: 2, {entry}}}\n")
+    with pytest.raises(DataError, match=f"bad: .*{said}"):
         prices(file)

@@ -70,6 +70,32 @@ def test_a_larger_community_is_summarised_from_the_summaries_within_it(
     ]  # fmt: skip
 
 
+def test_a_traversal_starts_with_what_no_summary_is_made_of(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("plugins.archs.raptor.communities", lambda texts: [[0, 0, 1], [0, 0, 1]])
+    client = Scripted(lambda r: SummarizeResponse(summary="other words"))
+    down = RaptorSettings(clustering="communities", search="traversal", beam=1)
+    events = [event("e1", "crane oil"), event("e2", "crane hook"), event("e3", "ledger tax")]
+    items = recall(opened(Raptor, events, down, client=client), "ledger tax")
+    assert items[0].id == "e3"
+
+
+def test_a_community_without_a_summary_keeps_its_events_for_larger_ones(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    levels = [[0, 0, 1, 1], [0, 0, 0, 0]]
+    monkeypatch.setattr("plugins.archs.raptor.communities", lambda texts: levels)
+    client = Scripted(
+        lambda r: SummarizeResponse(summary="" if "a" in r.chunks and len(r.chunks) == 2 else "s")
+    )
+    events = [event(f"e{name}", name) for name in "abcd"]
+    opened(Raptor, events, COMMUNITIES, client=client)
+    assert [sorted(request.chunks) for request in client.requests] == [
+        ["a", "b"], ["c", "d"], ["a", "b", "s"]
+    ]  # fmt: skip
+
+
 def test_a_long_community_is_summarised_from_its_first_texts(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

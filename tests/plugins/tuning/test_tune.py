@@ -202,7 +202,7 @@ def test_an_untuned_sweep_and_one_that_has_not_ended_have_no_section() -> None:
         (
             [["seed=1", "+model.name=a", "arch.k1=1"], ["seed=1", "arch.k1=2"]],
             [11, 13],
-            [("model.name", ["a", NOTHING]), ("cases", ["11", "13"])],
+            [("model.name", ["a", NOTHING]), ("cases of a trial", ["11", "13"])],
             "on 11 to 13 cases that",
         ),
     ],
