@@ -24,6 +24,7 @@ from framework.store.answers import answer_records
 from plugins.recipes.depth._decay import LAWS
 from plugins.recipes.depth._knobs import by_setting, setting
 from plugins.recipes.depth.costs import edges_of
+from plugins.recipes.depth.organisation import _printed_beside
 from tests.launching import framework
 from tests.plugins.recipes.depth.views import VIEWS
 from tests.plugins.recipes.pages import Printed, at, depth, mean, near, tables, values
@@ -130,8 +131,10 @@ def organisations(jobs: list[Job], pages: dict[str, Printed], text: str) -> None
     assert table.number("summ_only", stored) < 1
     assert table.text("chat_log", "sigma printed") == "0.33 (modelled)"
     assert table.text("bm25", "sigma printed") == "0.19 (reported)"
-    assert table.text("GraphRAG", "d = 3").startswith("–")
-    assert "communities" in table.text("GraphRAG", "not measured here")
+    (_, texts, standing), *_ = _printed_beside(["community_summaries"])
+    assert (texts["sigma"], texts["R@3"], standing) == ("0.24", "0.74", "modelled")
+    assert table.text("rerank_ce", "d = 3").startswith("–")
+    assert "weights" in table.text("rerank_ce", "not measured here")
     assert "oracle" not in text.partition("p^sigma against recall")[2]
 
 
