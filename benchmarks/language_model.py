@@ -326,7 +326,7 @@ def _memories(runs: Sequence[FinishedRun]) -> str:
     lines = []
     for arm, of in sorted(by_arm.items()):
         kept = [entry_cell(of[budget].summary["axes"]["p_ret"]) for budget in budgets]
-        usage = of[budgets[0]].summary["ledger"].get("ingest", {})  # none of them is told of one
+        usage = of[budgets[0]].summary["ledger"].get("ingest", {})  # the same at each budget
         calls, unreadable, seconds = (usage.get(n, 0) for n in ("calls", "unreadable", "seconds"))
         lines.append([
             arm,

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from framework.analysis.evidence import Group, Job, printed_names
-from framework.analysis.verdict import NOR_OURS, suspects
+from framework.analysis.verdict import suspects
 from framework.reporting.cells import entry_cell
 from framework.reporting.format import declared_inputs, short_limits
 from framework.statistics.paired import compare
@@ -40,8 +40,7 @@ def table(
     printed = printed_names(job.summary for job in jobs)
     suspected: dict[str, bool] = {}  # whether something of it is a fault that ours have not
     for job, told in suspects(group):
-        alone = any(not one.endswith(NOR_OURS) for one in told)
-        suspected[job.arm] = suspected.get(job.arm, False) or alone
+        suspected[job.arm] = suspected.get(job.arm, False) or not all(told.values())
     head = ["arm", "what it is, and was told", *(f"P_ret {b}" for b in BUDGETS)]
     head += [*(f"success {b}" for b in BUDGETS), "ingest tokens", "dollars", "p95 of recall, ms"]
     head += ["gist share", "remarks"]

@@ -196,26 +196,28 @@ def _population(budget: str) -> Population:
 
 def reuse() -> str:
     """What the rule, the number of cases and fresh ones each do, in as many loops as `confirm`."""
-    rules = [
-        Rule(name=f"{rule}|{confirm}|{'fresh' if fresh else 'reused'}",
-             gate=gate, confirm=confirm, fresh=fresh, spends=False)
-        for rule, gate in (("point, 0", POINT), ("point, .02", POINT_02), ("bound, 0", {}))
+    rules = {
+        (name, str(confirm), of): Rule(
+            name=f"{name}, {confirm}, {of}",
+            gate=gate, confirm=confirm, fresh=of == "fresh", spends=False,
+        )
+        for name, gate in (("point, 0", POINT), ("point, .02", POINT_02), ("bound, 0", {}))
         for confirm in (100, 400)
-        for fresh in (False, True)
-    ]  # fmt: skip
+        for of in ("reused", "fresh")
+    }  # fmt: skip
     found = {
         (one.rule, one.analyses): one
-        for one in simulate(BATCHES * LOOPS, SEED, _population("simulated"), rules)
+        for one in simulate(BATCHES * LOOPS, SEED, _population("simulated"), [*rules.values()])
     }
     lines = [
         "| rule | cases an analysis | CONFIRM | any_false after 1 | after 5 | after 20 "
         "| gain after 20 | claimed above it |",
         "| --- | --: | --- | --: | --: | --: | --: | --: |",
     ]
-    for rule in rules:
+    for said, rule in rules.items():
         first, fifth, last = (found[rule.name, n] for n in (1, 5, 20))
         shares = [f"{one.any_false:.3f}" for one in (first, fifth, last)]
-        cells = [*rule.name.split("|"), *shares, f"{last.gain:+.3f}", f"{last.optimism:+.3f}"]
+        cells = [*said, *shares, f"{last.gain:+.3f}", f"{last.optimism:+.3f}"]
         lines.append(f"| {' | '.join(cells)} |")
     return "\n".join([*lines, "", f"{BATCHES * LOOPS:,} loops a rule."])
 

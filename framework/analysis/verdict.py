@@ -90,23 +90,19 @@ def missing_controls(groups: Sequence[Group]) -> dict[str, list[str]]:
     return {end: [a.name for a in arms if a.cls.control == end] for end in ran if not ran[end]}
 
 
-NOR_OURS: Final = ", which no arm of ours is above either"
-
-
-def suspects(group: Group) -> list[tuple[Job, list[str]]]:
+def suspects(group: Group) -> list[tuple[Job, dict[str, bool]]]:
     """Systems of others that are below no memory, and in what: a fault of an adapter looks so.
 
     No memory is the arm that showed nothing of the history at the same budget. Of what is retained
     it has nothing, so to be equal to it counts too, but where an arm of ours that shows something
     is equal to it as well: then the budget is too small for any to be above. Where no arm of ours
-    that shows something, and sees no gold, is above no memory either, that is told beside
-    (`NOR_OURS`).
+    that shows something, and sees no gold, is above no memory either, that is True beside it.
     """
     found = []
     for job in group.jobs:
         if not job.summary["budget_use"].get("adapted"):
             continue
-        told = ["it shows nothing in any case"] if is_empty(job) else []
+        told = {"it shows nothing in any case": False} if is_empty(job) else {}
         for floor in (other for other in group.jobs if other.budget == job.budget):
             if not is_empty(floor) or floor.summary["budget_use"].get("adapted"):
                 continue
@@ -118,8 +114,8 @@ def suspects(group: Group) -> list[tuple[Job, list[str]]]:
                 ahead = (own["mean"] - none["mean"]) * (1 if higher_is_better(axis) else -1)
                 equal = ahead == 0 and own.get("kind") == "model-free"
                 if ahead < 0 or (equal and 0 not in ours):
-                    also = NOR_OURS if ahead < 0 and ours and max(ours) <= 0 else ""
-                    told.append(f"{axis} {own['mean']:.2f}, {floor.arm} {none['mean']:.2f}{also}")
+                    said = f"{axis} {own['mean']:.2f}, {floor.arm} {none['mean']:.2f}"
+                    told[said] = bool(ahead < 0 and ours and max(ours) <= 0)
         if told:
             found.append((job, told))
     return found

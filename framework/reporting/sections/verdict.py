@@ -65,7 +65,15 @@ def _suspected(groups: Sequence[Group]) -> str:
     found = [one for group in groups for one in suspects(group)]
     if not found:
         return ""
-    told = named([f"{job.arm} at {job.budget} ({', '.join(why)})" for job, why in found])
+    reasons = [
+        ", ".join(
+            one + ", which no arm of ours is above either" * also for one, also in why.items()
+        )
+        for _, why in found
+    ]
+    told = named(
+        [f"{job.arm} at {job.budget} ({why})" for (job, _), why in zip(found, reasons, strict=True)]
+    )
     return (
         f"Suspected adapter fault, as with no memory or worse: {told}; run `decisionbench probe "
         f"{found[0][0].arm}` before any of its numbers is believed."

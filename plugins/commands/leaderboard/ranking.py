@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean, median
 from typing import Any, Final
@@ -13,7 +13,7 @@ from framework.analysis.forms import model_free
 from framework.errors import UserError
 from framework.records import Row, Usage
 from framework.statistics.comparison import comparison_table
-from framework.statistics.intervals import Interval, mean_intervals
+from framework.statistics.intervals import mean_interval
 from plugins.commands.leaderboard.checks import Entry, worst
 
 _PHASES: Final = ("ingest", "recall", "answer")
@@ -140,7 +140,8 @@ def _line(entry: Entry, axis: str, better: Sequence[str], last: int) -> Ranked:
             defined[row.case_id].append(value)
     means = {case: fmean(found) for case, found in defined.items() if found}
     unread = {row.case_id for row in rows if not row.form_read}
-    interval = _interval(means, {row.case_id: row.cluster or row.case_id for row in rows})
+    clusters = {row.case_id: row.cluster or row.case_id for row in rows}
+    interval = mean_interval(list(means.values()), [clusters[case] for case in means], seed=0)
     shared = Counter((seed, _ingest(row)) for seed, of in entry.rows.items() for row in of)
     parts = [shared[seed, _ingest(row)] for seed, of in entry.rows.items() for row in of]
     used = list(zip(rows, parts, strict=True))
@@ -164,13 +165,6 @@ def _line(entry: Entry, axis: str, better: Sequence[str], last: int) -> Ranked:
         ),
         dollars=sum(_spent(row, part)[1] for row, part in used) / len(rows),
     )
-
-
-def _interval(means: Mapping[str, float], clusters: Mapping[str, str]) -> Interval:
-    """The interval of a mean over cases, some of which may be in one cluster."""
-    labels = [clusters[case] for case in means]
-    grouped = labels if len(set(labels)) < len(labels) else None
-    return mean_intervals({"": list(means.values())}, grouped, seed=0)[""]
 
 
 def _ingest(row: Row) -> tuple[str, int, int]:
