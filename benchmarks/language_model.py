@@ -106,6 +106,7 @@ FURTHER: Final[Mapping[str, Sequence[str]]] = {
         "arch=none,consolidate,linked_notes,raptor",
         "baseline=none",
         "model.max_tokens=300",
+        "model.max_tokens_of={take_note:600}",
         HASHED,
     ),
     **{

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from framework.operations import _json
 from framework.operations.prompted import PromptedOperation
@@ -60,6 +61,18 @@ class TakeNote(PromptedOperation[TakeNoteRequest, TakeNoteResponse]):
             for number, note in enumerate(request.notes, 1)
         )
         return {"notes": "\n".join(fenced) or "(none)", "document": request.document}
+
+    def schema(self, request: TakeNoteRequest) -> Mapping[str, Any] | None:
+        """The files' form, held to the notes' numbers."""
+        schema: Any = super().schema(request)
+        links, revised = (schema["properties"][name] for name in ("links", "revised"))
+        for array, number in (
+            (links, links["items"]),
+            (revised, revised["items"]["properties"]["number"]),
+        ):
+            number["minimum"], number["maximum"] = 1, max(1, len(request.notes))
+            array["maxItems"] = min(array["maxItems"], len(request.notes))
+        return schema  # type: ignore[no-any-return]
 
     def parse(self, text: str, request: TakeNoteRequest) -> TakeNoteResponse:
         found = super().parse(text, request)

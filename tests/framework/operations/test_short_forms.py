@@ -19,6 +19,7 @@ from framework.operations.answering import AnswerRequest
 from framework.operations.check_completeness import CompletenessRequest
 from framework.operations.consolidate import Consolidate, ConsolidateRequest
 from framework.operations.prompted import PromptSet
+from framework.operations.take_note import Note, TakeNoteRequest
 from framework.operations.write_patch import WritePatch
 from framework.records import Answer, FactField, TaskCard
 from framework.registry import find
@@ -77,6 +78,8 @@ def answers(schema: Any) -> st.SearchStrategy[Any]:
         ("consolidate", ConsolidateRequest(document="d")),
         ("consolidate", TWO),
         ("decide", AnswerRequest(task=DECIDED, view="")),
+        ("take_note", TakeNoteRequest(document="d")),
+        ("take_note", TakeNoteRequest(document="d", notes=(Note(text="n", context="c"),) * 2)),
         ("write_patch", AnswerRequest(task=CARD, view="")),
     ],
 )
