@@ -29,6 +29,7 @@ from framework.operations.synthesize_schema import (
     SynthesizeSchemaRequest,
     SynthesizeSchemaResponse,
 )
+from framework.operations.take_note import Note, TakeNote, TakeNoteRequest
 from framework.operations.write_patch import WritePatch
 from framework.records import TaskCard
 from framework.registry import plugins
@@ -83,6 +84,7 @@ HANG_ON_THE_REQUEST = (
     "propose_edit",
     "summarize",
     "synthesize_schema",
+    "take_note",
     "write_patch",
 )
 
@@ -113,6 +115,14 @@ def test_schemas_that_hang_on_the_request_are_strict() -> None:
         number = links["properties"]["links"]["items"]["properties"]["number"]
         assert (number["minimum"], number["maximum"]) == (1, max(n, 1))
         assert links["properties"]["links"]["maxItems"] == (32 if n else 0)
+    for n in (0, 3):
+        notes = (Note(text="n", context="c"),) * n
+        note: Any = TakeNote().schema(TakeNoteRequest(document="d", notes=notes))
+        strict(note)
+        tied, revised = (note["properties"][name] for name in ("links", "revised"))
+        for number in (tied["items"], revised["items"]["properties"]["number"]):
+            assert (number["minimum"], number["maximum"]) == (1, max(n, 1))
+        assert tied["maxItems"] == revised["maxItems"] == n
     for memories in ((), ("one",)):
         strict(Consolidate().schema(ConsolidateRequest(document="d", memories=memories)))
     files = replace(LOAN, material={"a.py": "x = 1\n"})
