@@ -45,6 +45,7 @@ RUN: Final = (
     "protocol=retrieve",
     f"n_cases={_CASES}",
     "tracking=none",
+    "arch.canaries=false",
     "report=false",
 )
 _UNDER_WAY_S: Final = 2.0

@@ -342,7 +342,7 @@ def measure(
     for system in systems:
         own = [f"arch={system.name}", *by]
         own += [f"arch.exchanges={exchanges(system, setting, runs, args).absolute()}"]
-        own += ["arch.replay=true"] if args.replay else []
+        own += ["arch.replay=true" if args.replay else "arch.canaries=false"]  # asked already
         own += [f"arch.limit={setting.limit}"] if setting.limit else []
         if system.asks and not any(word.startswith("model=") for word in by):
             # Retention needs no answer, and the packaged model takes half a minute for one.

@@ -148,10 +148,10 @@ class Plan:
 
     @cached_property
     def axes(self) -> tuple[str, ...]:
-        """Names of the axis plugins: the domain's matches, the protocol's, and the extra ones."""
+        """Names of the axis plugins: the domain's, the protocol's, the arm's and the extra ones."""
         declared: tuple[str, ...] = self.parts["domain"].plugin.cls.axes()
-        under: tuple[str, ...] = self.parts["protocol"].plugin.cls.axes
-        return tuple(dict.fromkeys((*declared, *under, *self.top.extra_axes)))
+        under, of_arm = (self.parts[group].plugin.cls.axes for group in ("protocol", "arch"))
+        return tuple(dict.fromkeys((*declared, *under, *of_arm, *self.top.extra_axes)))
 
     @cached_property
     def embedding_axes(self) -> tuple[type[Any], ...]:

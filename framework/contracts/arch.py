@@ -52,8 +52,9 @@ class Arch(Configured[S]):
     `gold_edges`; to one that declares `uses_extractor` they come with the kinds and edges that the
     run's extractor read from their text, in place of the given ones, where `extractor` is not
     `none`. `adapted`: a system of others behind an adapter, whose faults look like a bad memory;
-    `deterministic`: whether such a system is said to give the same results in every run. `control`:
-    which end of the scale an arm marks; a result without either says which arms would.
+    `deterministic`: whether such a system is said to give the same results in every run. `axes`:
+    those that are measured of it beside the domain's. `control`: which end of the scale an arm
+    marks; a result without either says which arms would.
     """
 
     budget_at: ClassVar[Literal["ingest", "recall", "none"]] = "none"
@@ -67,6 +68,7 @@ class Arch(Configured[S]):
     unbudgeted: ClassVar[bool] = False
     adapted: ClassVar[bool] = False
     deterministic: ClassVar[bool] = True
+    axes: ClassVar[tuple[str, ...]] = ()
     query: ClassVar[Literal["task", "none"]] = "task"
     control: ClassVar[Literal["", "floor", "ceiling"]] = ""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -36,3 +36,12 @@ class Probe(ABC):
 
         context : with the models that an arm is given which declares that it uses any.
         """
+
+    def before_run(
+        self, arch: type[Arch[Any]], settings: Any, context: ArchContext
+    ) -> Iterable[Finding]:
+        """What is found before a run's first case, by default nothing.
+
+        The run keeps it with what it was begun with, and warns of what failed.
+        """
+        return ()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -22,6 +22,7 @@ from framework.engine.interrupt import graceful_stop
 from framework.engine.listener import Listener
 from framework.engine.manifest import changed_since, manifest, read_manifest
 from framework.engine.prepare import Prepared, data_of, part_named, prepare
+from framework.engine.probed import PROBED, outcome_of, probed
 from framework.engine.protocols.rescore import NoModel, RescoreProtocol, RescoreSource
 from framework.errors import StopRun, UserError
 from framework.models.spending import current
@@ -91,7 +92,11 @@ def execute(
     pipeline = prepared.pipeline
     for part in served_of(pipeline.model, pipeline.judge, pipeline.embedder):
         part.check()
-    run = _opened(plan, directory, pipeline.domain, begun, origin, clock)
+    try:
+        asked = begun.started.get(PROBED, ()) if begun else () if origin else probed(plan)
+    except StopRun as error:  # its cap, before anything is written
+        return Outcome(directory=directory, summary=None, stopped=str(error), ends_sweep=True)
+    run = _opened(plan, directory, pipeline.domain, begun, origin, asked, clock)
     # Not before: a directory that another process writes is left as it is.
     _log.debug("begun: %s", " ".join(plan.overrides) or "as configured")
     try:
@@ -112,7 +117,7 @@ def execute(
             run.write_event("run.stopped", {"reason": "interrupted"})
             raise
         gate = judge_gate(prepared.gate, run, plan.top.seed, baseline, baseline_none)
-        summary = _finished(plan, prepared, run, gate)
+        summary = _finished(plan, prepared, run, gate, asked)
         said = any(override.startswith("n_cases=") for override in plan.overrides)
         asked = plan.top.n_cases if said and plan.top.part is None else None
         return Outcome(directory=directory, summary=summary, asked=asked)
@@ -126,13 +131,14 @@ def _opened(
     domain: Domain[Any],
     begun: State | None,
     origin: RescoreSource | None,
+    asked: Sequence[Mapping[str, Any]],
     clock: Clock,
 ) -> RunDirectory:
     """The directory of a run: where it was begun, to go on there, else a new one."""
     if begun is None:
         spending = current()
         account = spending.scope if spending else None
-        told = {"rescored_from": origin.plain()} if origin else {}
+        told = {"rescored_from": origin.plain()} if origin else {PROBED: asked} if asked else {}
         return begin(plan, directory, data_of(domain), account, told, clock=clock)
     changed = changed_since(directory, plan)
     if changed:
@@ -144,7 +150,11 @@ def _opened(
 
 
 def _finished(
-    plan: Plan, prepared: Prepared, run: RunDirectory, gate: GateOutcome
+    plan: Plan,
+    prepared: Prepared,
+    run: RunDirectory,
+    gate: GateOutcome,
+    asked: Sequence[Mapping[str, Any]],
 ) -> Mapping[str, Any]:
     """The summary of a run whose cases are all measured, written and sealed."""
     pipeline, protocol = prepared.pipeline, prepared.protocol
@@ -153,6 +163,9 @@ def _finished(
     card = next((case.task for case in prepared.cases), None)
     unsupported = unsupported_of(run.path) if _misquotes(pipeline.judge) else (0, 0)
     summary = summarize(plan, run.rows, gate, domain.protected, corpus, card, unsupported)
+    if asked:
+        summary["checks"], failed = outcome_of(asked)
+        summary["warnings"] += failed
     if pipeline.extractor is not None:
         summary["extraction"] = extraction_of(run.path, run.rows)
     if (report := protocol.report()) is not None:

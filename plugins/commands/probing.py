@@ -8,8 +8,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
 
-from framework.config import Plan
-from framework.contracts import ArchContext
 from framework.contracts.command import Command
 from framework.contracts.probe import Probe
 from framework.engine.compose import compose_plan, composer
@@ -36,6 +34,7 @@ class Probing(Command):
 def probe(args: argparse.Namespace) -> int:
     """Print each finding as it is made; exit status 1 when a check failed."""
     from framework.engine.account import account
+    from framework.engine.probed import probe_context
 
     with composer():
         plan = compose_plan([f"arch={args.arch}", *args.overrides])
@@ -47,7 +46,7 @@ def probe(args: argparse.Namespace) -> int:
     failed = 0
     # What is capped is this command's spending: its account is gone with it, its answers are not.
     with TemporaryDirectory() as place, account(plan, Path(place) / "run", None, None):
-        context = _context(plan)
+        context = probe_context(plan)
         try:
             for each in fitting:
                 for found in each.run(part.plugin.cls, part.settings, args.slow, context):
@@ -60,15 +59,3 @@ def probe(args: argparse.Namespace) -> int:
             return 1
     print(f"{args.arch}: {f'{failed} failed' if failed else 'all passed'}")
     return 1 if failed else 0
-
-
-def _context(plan: Plan) -> ArchContext:
-    """What the arm is opened with: the plan's model, and its embedder where the arm uses one."""
-    from framework.engine.account import check_prices, served_of
-    from framework.models.client import ModelClient
-
-    embedder = plan.used["embedder"].create() if "embedder" in plan.used else None
-    model = plan.parts["model"].create()
-    check_prices(plan, served_of(model, None, embedder))
-    client = ModelClient(model, plan.prompts)
-    return ArchContext(budget_tokens=None, client=client, embedder=embedder)

@@ -23,6 +23,7 @@ from framework.engine.domains import open_domain
 from framework.engine.job import RUNS, Job, check_job, check_operational, run_job, run_name
 from framework.engine.manifest import manifest
 from framework.engine.prepare import data_of
+from framework.engine.probed import PROBED
 from framework.engine.run import begun_in
 from framework.engine.sweep import (
     Launch,
@@ -37,7 +38,7 @@ from framework.errors import UserError
 from framework.records import Row
 from framework.store.directory import SWEEP_PLAN, check_new
 from framework.store.shards import merge
-from framework.store.state import load_finished
+from framework.store.state import first_event, load_finished
 from plugins.sharding.part import SHARD, dealt
 
 
@@ -165,6 +166,8 @@ def _merge(whole: _Whole, jobs: Sequence[Job]) -> None:
         "data": data,
         "account": account,
     }
+    if asked := first_event(shards[0]).payload.get(PROBED):
+        started[PROBED] = asked
     # As `Pipeline.rows` goes: trial by trial through the cases of one history.
     places: dict[str, tuple[int, int]] = {}
     history, group = None, 0

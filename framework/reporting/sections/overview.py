@@ -119,12 +119,19 @@ def notes(evidence: Evidence) -> Iterator[Block]:
         )
     for warning in warned(job.summary for job in evidence.jobs):
         yield Note(f"Warning: {warning}.")
-    others = [job.arm for job in evidence.jobs if job.summary["budget_use"].get("adapted")]
+    others = [job for job in evidence.jobs if job.summary["budget_use"].get("adapted")]
     if others:
-        yield Note(
-            f"Systems of others: {named(list(dict.fromkeys(others)))}. A run takes their mappings "
-            "as they are; `decisionbench probe NAME` tests one with known facts."
+        names, untested = (
+            list(dict.fromkeys(job.arm for job in jobs))
+            for jobs in (others, [job for job in others if not job.summary.get("checks")])
         )
+        said = (
+            f"Not tested with known facts before the run: {named(untested)}; `decisionbench probe "
+            "NAME` does"
+            if untested
+            else "Each was tested with known facts before its run"
+        )
+        yield Note(f"Systems of others: {named(names)}. {said}.")
     unfinished = evidence.sweep.get("unfinished", [])
     if unfinished:
         jobs = ", ".join(unfinished)

@@ -99,6 +99,7 @@ class ExternalMemory(Arch[S]):
 
     adapted = True
     deterministic = False
+    axes = ("traced",)
 
     def __init__(self, settings: S, context: ArchContext) -> None:
         super().__init__(settings, context)
@@ -193,13 +194,13 @@ class ExternalMemory(Arch[S]):
 
         return Exchanges(
             Path(self.settings.exchanges),
-            self._about(),
+            self.about(),
             history,
             None if self.settings.replay else opened,
             drivers=self.settings.drivers,
         )
 
-    def _about(self) -> dict[str, Any]:
+    def about(self) -> dict[str, Any]:
         """All beside the history that has a part in what the system answers, as plain data."""
         plugin = find("arch", self.name)
         about = {"arch": plugin.name, **identity_of(plugin, self.settings)}

@@ -52,6 +52,8 @@ class SystemSettings(Bounded):
     timeout_seconds : of one call, the system's start included.
     exchanges : a folder that keeps what the system answers; what it holds is not asked again.
     replay : answer from there alone, without the system, and stop where an answer is missing.
+    canaries : whether its canaries are asked before a run's first case; null: unless its writes ask
+        the run's language model.
     concurrent : whether it takes writes from several at once; no run but one of its life asks.
     deterministic : whether a history and a search always give the same results; `probe` checks it.
     version, licence, homepage : of the system, for the record.
@@ -61,6 +63,7 @@ class SystemSettings(Bounded):
     timeout_seconds: Annotated[float, above(0)] = field(default=60.0, metadata=OPERATIONAL)
     exchanges: str | None = field(default=None, metadata=OPERATIONAL)
     replay: bool = field(default=False, metadata=OPERATIONAL)
+    canaries: bool | None = field(default=None, metadata=OPERATIONAL)
     concurrent: bool = field(default=False, metadata=OPERATIONAL)
     deterministic: bool = field(default=False, metadata=OPERATIONAL)
     version: str = ""

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from framework.store.state import read_run
-from tests.launching import HOTPOT, Done, framework, run
+from framework.store.state import load_state, read_run
+from tests.launching import HOTPOT, LOAN, Done, framework, run
 from tests.plugins.archs.external.systems import SHELL, TOY
 
 
@@ -83,7 +83,73 @@ def test_what_a_mapping_declares_is_on_the_page(
         assert framework(capsys, "report", str(done.directory)).status == 0
         page = (done.directory / "report.md").read_text()
         assert "said to be deterministic" in page
-        assert "Systems of others: mine. A run takes their mappings as they are" in page
+        assert "Systems of others: mine. Each was tested with known facts before its run." in page
+
+
+@pytest.mark.slow
+def test_canaries_come_before_the_first_case_and_are_kept_where_all_passed(
+    capsys: pytest.CaptureFixture[str], runs_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(runs_dir)
+    first, again = (
+        started(capsys, runs_dir, f"run_name={name}", command=[*TOY], version="1")
+        for name in ("first", "again")
+    )
+    asked = "the memory's canaries come before the first case"
+    assert [asked in done.err for done in (first, again)] == [True, False]
+    told = [read_run(done.directory) for done in (first, again)]
+    findings = [run_.state.started["probed"] for run_ in told]
+    assert findings[0] == findings[1]
+    checks = [one for one in findings[0] if one["passed"] is not None]
+    assert len(checks) > 15
+    assert all(one["passed"] for one in checks)
+    assert [run_.summary["checks"] for run_ in told] == [len(checks)] * 2
+    assert told[0].summary["warnings"] == []
+
+    faulty = [*TOY, "--fault", "wrong_order"]
+    for name in ("faulty", "still"):  # nothing that failed is kept
+        done = started(capsys, runs_dir, f"run_name={name}", command=faulty, version="1")
+        assert asked in done.err
+        (warning,) = read_run(done.directory).summary["warnings"]
+        assert warning.endswith(" before the run failed: order")
+        assert "Warning: 1 of" in " ".join(done.out.split())
+
+
+@pytest.mark.slow
+def test_a_merged_run_and_one_that_goes_on_have_what_was_found_before_their_first_case(
+    capsys: pytest.CaptureFixture[str], runs_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(runs_dir)
+    mapping = {"defaults": ["process", "_self_"], "command": [*TOY], "version": "1"}
+    (runs_dir / "arch").mkdir()
+    (runs_dir / "arch/mine.yaml").write_text(json.dumps(mapping))
+    words = (*LOAN, "protocol=retrieve", "n_cases=4", "shards=2")
+    done = run(capsys, *words, "--config-dir", str(runs_dir), "arch=mine")
+    merged = read_run(done.directory)
+    assert merged.summary["checks"] > 15
+    assert merged.state.started["probed"][0]["name"] == "answers"
+
+    faulty = [*TOY, "--fault", "crash"]
+    stopped = started(capsys, runs_dir, "max_errors=0", "run_name=cut", command=faulty)
+    assert stopped.status == 1
+    here = Path("runs/cut")
+    assert "probed" in load_state(here).started
+    again = run(capsys, "--config-dir", str(runs_dir), f"resume={here}", "max_errors=100")
+    assert "canaries" not in again.err
+    assert read_run(here).summary["checks"] == 1
+
+
+def test_what_was_not_tested_with_known_facts_is_told(
+    capsys: pytest.CaptureFixture[str], runs_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(runs_dir)
+    done = started(capsys, runs_dir, command=SHELL, canaries=False)
+    (finding,) = read_run(done.directory).state.started["probed"]
+    assert finding == {
+        "name": "canaries", "passed": None, "text": "not asked: arch.canaries=false",
+    }  # fmt: skip
+    shown = " ".join(done.out.split())
+    assert "Not tested with known facts before the run: mine; `decisionbench probe" in shown
 
 
 def test_a_key_that_a_system_prints_is_in_no_file_of_the_run(

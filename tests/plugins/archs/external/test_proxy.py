@@ -305,6 +305,26 @@ def test_a_probe_is_held_to_the_caps(capsys: pytest.CaptureFixture[str], place: 
     assert 0 < len(SENT) < 4
 
 
+@pytest.mark.slow
+def test_canaries_that_would_ask_a_model_are_asked_where_that_is_said_and_held_to_the_caps(
+    capsys: pytest.CaptureFixture[str], place: Path
+) -> None:
+    done = started(capsys, place, "run_name=unasked")
+    (finding,) = read_run(done.directory).state.started["probed"]
+    assert finding["text"].startswith("not asked: its writes ask the model")
+    SENT.clear()
+    done = started(
+        capsys, place, "run_name=asked", "arch.canaries=true", "max_cost_usd=12000",
+        f"model.cache={place / 'other.sqlite'}",
+    )  # fmt: skip
+    assert done.status == 1
+    assert "the memory's canaries come before" in done.err
+    assert "stopped: " in done.err
+    assert "start it again" in done.err
+    assert 0 < len(SENT) < 4
+    assert not Path("runs/asked").exists()
+
+
 def test_more_operations_than_the_loop_has_threads_do_not_wait_for_each_other() -> None:
     """Each waits for a call that needs one of the loop's own threads."""
 

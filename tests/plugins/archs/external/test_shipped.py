@@ -69,6 +69,8 @@ def test_server_memory_is_an_arm(
     monkeypatch.chdir(runs_dir)
     done = run(capsys, *HOTPOT, "arch=server_memory")
     assert done.status == 0, done.err
+    (warning,) = read_run(done.directory).summary["warnings"]
+    assert warning.endswith(" before the run failed: question, limit, plenty")
 
 
 def made(name: str) -> pytest.MarkDecorator:
@@ -84,7 +86,7 @@ def test_mem0_that_infers_nothing_needs_no_model_and_gives_the_same_rows_again(
     capsys: pytest.CaptureFixture[str], runs_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(runs_dir)
-    words = (*HOTPOT, "arch=mem0_raw", "n_cases=2")
+    words = (*HOTPOT, "arch=mem0_raw", "arch.canaries=false", "n_cases=2")
     both = [run(capsys, *words, f"run_name={name}") for name in ("once", "again")]
     assert [done.status for done in both] == [0, 0], both[0].err
     rows = [read_run(done.directory).rows for done in both]
