@@ -88,11 +88,11 @@ FURTHER: Final[Mapping[str, Sequence[str]]] = {
         "domain.naming=explicit",
         "domain.depth=3",
         "domain.items=200",
-        "protocol=retrieve",
+        "protocol=evaluate",
         "budget=absolute",
         "budget.tokens=2000",
-        "arch=bm25,typed_graph_pruned",
-        "extractor=rules,model",
+        "arch=none,bm25,typed_graph_pruned,oracle",
+        "extractor=none,rules,model",
         "extractor.candidates=4",
         HASHED,
     ),
@@ -277,7 +277,8 @@ def table(directory: Path) -> str:
         tables = table_of_sweep(directory.absolute(), dict(OF_SESSIONS))  # it runs elsewhere
         return "\n\n".join([caption, tables, *_not_asked(runs), _readable(runs)])
     if any(run.summary.get("extraction") for run in runs):
-        return f"**{under}, {n} cases, edges by {PACKAGED.described}**\n\n{_extraction(runs)}"
+        caption = f"**{under}, {n} cases, edges and answers by {PACKAGED.described}**"
+        return "\n\n".join([caption, _extraction(runs), _readable(runs) + _filled(runs)])
     if first["run"]["protocol"] == "retrieve":
         caption = f"**{first['run']['domain']}, {n} cases, memories by {PACKAGED.described}**"
         return f"{caption}\n\n{_memories(runs)}"
@@ -292,18 +293,21 @@ def table(directory: Path) -> str:
 
 
 def _extraction(runs: Sequence[FinishedRun]) -> str:
-    """What an extractor found, by kind and relation, and what of gold its arm then shows."""
+    """What an extractor found, by kind and relation, and what its arm then shows and leads to."""
     lines = []
     for run in sorted(runs, key=lambda run: str(run.summary["run"]["arch"])):
         summary = run.summary
         asked = summary["ledger"].get("ingest", {})
-        kept = entry_cell(summary["axes"]["p_ret"])
+        shown = ("p_ret", summary["success_axis"], "kappa")
+        cells = [entry_cell(summary["axes"].get(name)) for name in shown]
         lines.append([
-            str(summary["run"]["arch"]), kept.brief or kept.text,
+            str(summary["run"]["arch"]), *(cell.brief or cell.text for cell in cells),
             *(str(asked.get(name, 0)) for name in ("calls", "unreadable")),
             f"{asked['seconds'] / asked['calls']:.0f}" if asked.get("calls") else "–",
         ])  # fmt: skip
-    arms = ("arm", "p_ret", "documents asked about", "unreadable", "seconds a call")
+    arms = (
+        "arm", "p_ret", "success", "kappa", "documents asked about", "unreadable", "seconds a call",
+    )  # fmt: skip
     edges = ("relation or kind", "given", "found", "right", "precision", "recall")
     parts = [_table(arms, lines)]
     for run in runs:
