@@ -102,6 +102,7 @@ _AXES: Final = {
     "chain recovery": "chain_recovery",
     "RoT": "successes_per_1000_tokens",
     "kappa": "kappa",
+    "nDCG@10": "ndcg_at_10",
 }
 
 

@@ -19,7 +19,7 @@ from framework.statistics.paired import Comparison
 from framework.statistics.ratios import ratio_of_means
 from plugins.recipes._cells import UNDEFINED, Measured, against, measured, of_interval, shown
 from plugins.recipes._paper_values import Printed, printed
-from plugins.recipes.depth._beside import Beside, ByAxis, ByDepth, elsewhere
+from plugins.recipes.depth._beside import Beside, ByAxis, ByDepth, elsewhere, printed_beside
 from plugins.recipes.depth._cases import STAR, difference, gain
 from plugins.recipes.depth._knobs import (
     Sweep,
@@ -318,6 +318,27 @@ class SeedAndTraversal(Sweep):
         rows = printed("depth")["table_39"].values
         said = "; ".join(f"{label} {', '.join(row)}" for label, row in rows.items())
         yield Text(f"The paper prints: {said}.")
+
+
+@register("recipe", "depth/table9")
+class OnRealCode(ByAxis):
+    """Retrieval and use on real code.
+
+    Of tickets whose code was stripped of what the record decides; by depth, too.
+    """
+
+    source = "Depth, Tables 9, 35 and 58 and Figures 35 and 37 to 39"
+    needs = needs("four_cell")
+    tables: ClassVar = ("table_9", "table_35", "table_58")
+
+    def content(self, jobs: Sequence[Job], add_figure: AddFigure) -> Iterator[Block]:
+        stripped = [job for job in jobs if setting(job, "domain.spec") == "stripped"]
+        yield elsewhere(printed("depth")[self.tables[0]])
+        for source in (printed("depth")[name] for name in self.tables):
+            yield printed_beside(source, self.columns(source), stripped, self.value, self.digits)
+        for axis in ("compliance", "recall", "precision"):
+            curves = curves_by_depth(stripped, axis)
+            yield curves_block(f"real-code-{axis}", f"{axis} by depth", "depth", curves)
 
 
 @register("recipe", "depth/F049")
