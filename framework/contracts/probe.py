@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -38,10 +38,11 @@ class Probe(ABC):
         """
 
     def before_run(
-        self, arch: type[Arch[Any]], settings: Any, context: ArchContext
+        self, arch: type[Arch[Any]], settings: Any, context: Callable[[], ArchContext]
     ) -> Iterable[Finding]:
         """What is found before a run's first case, by default nothing.
 
-        The run keeps it with what it was begun with, and warns of what failed.
+        The run keeps it with what it was begun with, and warns of what failed. `context` makes what
+        `run` takes, models that nobody has loaded yet.
         """
         return ()

@@ -42,11 +42,17 @@ def probed(plan: Plan) -> list[dict[str, Any]]:
         asdict(finding)
         for each in probes
         if each.fits(part.plugin.cls)
-        for finding in each.before_run(part.plugin.cls, part.settings, probe_context(plan))
+        for finding in each.before_run(part.plugin.cls, part.settings, lambda: probe_context(plan))
     ]
     for line in outcome_of(findings)[1]:
         _log.warning("arch=%s: %s", plan.label("arch"), line)
     return findings
+
+
+def found_before(started: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    """What was found before a run, by what it was begun with."""
+    found: Sequence[Mapping[str, Any]] = started.get(PROBED, ())
+    return found
 
 
 def outcome_of(findings: Sequence[Mapping[str, Any]]) -> tuple[int, list[str]]:

@@ -22,7 +22,7 @@ from framework.engine.interrupt import graceful_stop
 from framework.engine.listener import Listener
 from framework.engine.manifest import changed_since, manifest, read_manifest
 from framework.engine.prepare import Prepared, data_of, part_named, prepare
-from framework.engine.probed import PROBED, outcome_of, probed
+from framework.engine.probed import PROBED, found_before, outcome_of, probed
 from framework.engine.protocols.rescore import NoModel, RescoreProtocol, RescoreSource
 from framework.errors import StopRun, UserError
 from framework.models.spending import current
@@ -70,6 +70,7 @@ def execute(
     baseline: Path | State | None = None,
     baseline_none: Path | State | None = None,
     origin: RescoreSource | None = None,
+    repeated: State | None = None,
     listener: Listener | None = None,
     clock: Clock = utc_now,
 ) -> Outcome:
@@ -78,6 +79,8 @@ def execute(
     `prepared` has the plan's parts and `begun` the directory's state, where they are known already.
     `baseline` is the finished run that the gate compares with, `baseline_none` that of `arch=none`.
     With an `origin`, or in a directory that was begun with one, its answers are judged again.
+    Of the arm nothing is checked before a resume, a rescore or the repetition of `repeated`: they
+    have what was found before the run.
     Raises UserError where the directory holds another configuration, or a cache can't be used.
     """
     begun = begun or begun_in(plan, directory)
@@ -92,11 +95,12 @@ def execute(
     pipeline = prepared.pipeline
     for part in served_of(pipeline.model, pipeline.judge, pipeline.embedder):
         part.check()
+    before = begun or repeated or (origin.state if origin else None)
     try:
-        asked = begun.started.get(PROBED, ()) if begun else () if origin else probed(plan)
+        found = found_before(before.started) if before else () if origin else probed(plan)
     except StopRun as error:  # its cap, before anything is written
         return Outcome(directory=directory, summary=None, stopped=str(error), ends_sweep=True)
-    run = _opened(plan, directory, pipeline.domain, begun, origin, asked, clock)
+    run = _opened(plan, directory, pipeline.domain, begun, origin, found, clock)
     # Not before: a directory that another process writes is left as it is.
     _log.debug("begun: %s", " ".join(plan.overrides) or "as configured")
     try:
@@ -117,7 +121,7 @@ def execute(
             run.write_event("run.stopped", {"reason": "interrupted"})
             raise
         gate = judge_gate(prepared.gate, run, plan.top.seed, baseline, baseline_none)
-        summary = _finished(plan, prepared, run, gate, asked)
+        summary = _finished(plan, prepared, run, gate, found)
         said = any(override.startswith("n_cases=") for override in plan.overrides)
         asked = plan.top.n_cases if said and plan.top.part is None else None
         return Outcome(directory=directory, summary=summary, asked=asked)
@@ -131,15 +135,16 @@ def _opened(
     domain: Domain[Any],
     begun: State | None,
     origin: RescoreSource | None,
-    asked: Sequence[Mapping[str, Any]],
+    found: Sequence[Mapping[str, Any]],
     clock: Clock,
 ) -> RunDirectory:
     """The directory of a run: where it was begun, to go on there, else a new one."""
     if begun is None:
         spending = current()
         account = spending.scope if spending else None
-        told = {"rescored_from": origin.plain()} if origin else {PROBED: asked} if asked else {}
-        return begin(plan, directory, data_of(domain), account, told, clock=clock)
+        told = {"rescored_from": origin.plain()} if origin else {}
+        data = data_of(domain)
+        return begin(plan, directory, data, account, told, found=found, clock=clock)
     changed = changed_since(directory, plan)
     if changed:
         _log.warning(
@@ -154,7 +159,7 @@ def _finished(
     prepared: Prepared,
     run: RunDirectory,
     gate: GateOutcome,
-    asked: Sequence[Mapping[str, Any]],
+    found: Sequence[Mapping[str, Any]],
 ) -> Mapping[str, Any]:
     """The summary of a run whose cases are all measured, written and sealed."""
     pipeline, protocol = prepared.pipeline, prepared.protocol
@@ -163,8 +168,8 @@ def _finished(
     card = next((case.task for case in prepared.cases), None)
     unsupported = unsupported_of(run.path) if _misquotes(pipeline.judge) else (0, 0)
     summary = summarize(plan, run.rows, gate, domain.protected, corpus, card, unsupported)
-    if asked:
-        summary["checks"], failed = outcome_of(asked)
+    if found:
+        summary["checks"], failed = outcome_of(found)
         summary["warnings"] += failed
     if pipeline.extractor is not None:
         summary["extraction"] = extraction_of(run.path, run.rows)
@@ -186,13 +191,14 @@ def begin(
     account: str | None = None,
     origin: Mapping[str, Any] = EMPTY,
     inherited: Iterable[JournalEvent] = (),
+    found: Sequence[Mapping[str, Any]] = (),
     clock: Clock = utc_now,
 ) -> RunDirectory:
     """A run directory of `plan`, begun.
 
     `account` names what the run spends on, None where it spends nothing. `origin` tells, under
     `rescored_from`, where its answers come from, or, under `forked_from`, whose events it begins
-    with, which are `inherited`.
+    with, which are `inherited`. found : what was checked of its arm before.
     """
     started = {
         "config": plan.config,
@@ -200,6 +206,7 @@ def begin(
         "identity": plan.digest,
         "data": data,
         **({"account": account} if account else {}),
+        **({PROBED: list(found)} if found else {}),
         **origin,
     }
     content = {**manifest(plan, data), **origin}

@@ -13,12 +13,19 @@ from framework.engine.compose import compose_plan
 from framework.engine.domains import open_domain
 from framework.engine.job import Job, check_job
 from framework.engine.prepare import data_of, prepare
+from framework.engine.probed import found_before, probed
 from framework.engine.protocols.rescore import NoModel
 from framework.engine.run import begin, check_same, inherited_events
 from framework.errors import UserError
 from framework.registry import NoSettings
 from framework.store import JOURNAL, read
-from framework.store.state import State, load_finished, protocol_events, read_report
+from framework.store.state import (
+    State,
+    first_event,
+    load_finished,
+    protocol_events,
+    read_report,
+)
 from framework.text.canonical import digest
 
 
@@ -95,6 +102,9 @@ def fork(path: Path, at: int, overrides: Sequence[str], directory: Path) -> Job:
         data_of(open_domain(plan)),
         origin={"forked_from": origin},
         inherited=taken,
+        found=found_before(first_event(path).payload)
+        if plan.identity["arch"] == stored.identity["arch"]
+        else probed(plan),
     ).close()
     return job
 

@@ -62,7 +62,9 @@ def replay(args: argparse.Namespace) -> int:
         again = Path(scratch) / "replay"
         known = _compared_with(plan, path, again)
         against, floor = known.baseline, known.floor
-        execute(plan, again, baseline=against, baseline_none=floor, listener=Progress())
+        execute(
+            plan, again, baseline=against, baseline_none=floor, repeated=before, listener=Progress()
+        )
         after = load_state(again)
         others = _not_of_its_rows(path, again, gate=not known.missing)
     if known.missing:

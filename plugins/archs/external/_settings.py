@@ -53,7 +53,7 @@ class SystemSettings(Bounded):
     exchanges : a folder that keeps what the system answers; what it holds is not asked again.
     replay : answer from there alone, without the system, and stop where an answer is missing.
     canaries : whether its canaries are asked before a run's first case; null: unless its writes ask
-        the run's language model.
+        the run's language model, or go to a server that the run does not start.
     concurrent : whether it takes writes from several at once; no run but one of its life asks.
     deterministic : whether a history and a search always give the same results; `probe` checks it.
     version, licence, homepage : of the system, for the record.

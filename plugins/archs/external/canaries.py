@@ -23,11 +23,13 @@ from framework.errors import DoesNotFit, ModelError
 from framework.models.client import Ledger, track_usage
 from framework.records import Event
 from framework.registry import register
+from framework.store import utc_now
 from framework.store.atomic import write_json
 from framework.text.canonical import digest, digest_file
 from framework.text.reading import read_json
-from plugins.archs.external._mapping import Found, NoReset, SystemFailed
+from plugins.archs.external._mapping import START, Found, NoReset, SystemFailed, fill
 from plugins.archs.external._memory import ExternalMemory, System
+from plugins.archs.external._settings import CalledSettings
 from plugins.archs.external._trace import Tracer
 
 FIRST: Final = ("Marta", "Jonas", "Aiko", "Pedro", "Lena", "Omar", "Ruth", "Ivan")
@@ -74,7 +76,8 @@ class Stand:
     def close(self) -> None:
         """Close them all."""
         for system in self._opened:
-            system.close()
+            with suppress(OSError):
+                system.close()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(10)
         self._loop.close()
@@ -404,34 +407,57 @@ class Canaries(Probe):
                 yield _tools(arch, settings, context)
 
     def before_run(
-        self, arch: type[Arch[Any]], settings: Any, context: ArchContext
+        self, arch: type[Arch[Any]], settings: Any, context: Callable[[], ArchContext]
     ) -> Iterable[Finding]:
         """What all of them find, or why none is asked.
 
         Where all passed, a file has it for the next run of the same system.
         """
         assert issubclass(arch, ExternalMemory)
-        models = getattr(settings, "models", None)
-        asks = models is not None and models.chat
-        if why := (
-            "arch.replay=true" if settings.replay
-            else "arch.canaries=false" if settings.canaries is False
-            else "its writes ask the model; arch.canaries=true asks all the same"
-            if asks and settings.canaries is None
-            else ""
-        ):  # fmt: skip
+        if why := _left_out(settings):
             return [Finding(name="canaries", passed=None, text=f"not asked: {why}")]
-        memory = arch.under(settings)(settings, context)
-        about = {**memory.about(), "drivers": settings.drivers}
-        file = KEPT / f"{digest([about, digest_file(Path(__file__))])}.json"
+        given = context()
+        if given.embedder is not None and getattr(given.embedder.settings, "replay", False):
+            why = "embedder.replay=true has no vectors of theirs"
+            return [Finding(name="canaries", passed=None, text=f"not asked: {why}")]
+        file = KEPT / f"{_identity(arch, settings, given)}.json"
         with suppress(OSError, ValueError, LookupError, TypeError):  # none, or a damaged one
-            return [Finding(**each) for each in read_json(file.read_bytes())["findings"]]
+            kept = read_json(file.read_bytes())
+            told = Finding(name="kept", passed=None, text=f"as found at {kept['time']}")
+            return [*(Finding(**each) for each in kept["findings"]), told]
         _log.info("the memory's canaries come before the first case (arch.canaries=false: none)")
-        found = list(self.run(arch, settings, slow=False, context=context))
-        if not any(each.passed is False for each in found):
-            file.parent.mkdir(parents=True, exist_ok=True)
-            write_json(file, {"findings": [asdict(each) for each in found]})
+        found = list(self.run(arch, settings, slow=False, context=given))
+        if settings.version and not any(each.passed is False for each in found):
+            with suppress(OSError):  # it is asked again
+                file.parent.mkdir(parents=True, exist_ok=True)
+                findings = [asdict(each) for each in found]
+                write_json(file, {"time": f"{utc_now():%Y-%m-%d %H:%M} UTC", "findings": findings})
         return found
+
+
+def _left_out(settings: Any) -> str:
+    """Why canaries are left out before a run; empty where they are not."""
+    models = getattr(settings, "models", None)
+    if settings.replay:
+        return "arch.replay=true"
+    if settings.canaries is False:
+        return "arch.canaries=false"
+    if settings.canaries is None and models is not None and models.chat:
+        return "its writes ask the model; arch.canaries=true asks all the same"
+    called = isinstance(settings, CalledSettings)
+    if settings.canaries is None and called and settings.address and not settings.is_started:
+        return "it is a server that others may pay for; arch.canaries=true asks all the same"
+    return ""
+
+
+def _identity(arch: type[ExternalMemory[Any]], settings: Any, context: ArchContext) -> str:
+    """A digest of all that the findings hang on, and that can be seen from here."""
+    memory = arch.under(settings)(settings, context)
+    values = {**dict.fromkeys(START, ""), **getattr(settings, "places", {})}
+    words = [fill(word, values) for word in getattr(settings, "command", ())]
+    files = {word: digest_file(word) for word in words if Path(word).is_file()}
+    own = {"deterministic": settings.deterministic, "drivers": settings.drivers, "files": files}
+    return digest([memory.about(), own, digest_file(Path(__file__))])
 
 
 def check(
@@ -455,7 +481,7 @@ def _tools(arch: type[ExternalMemory[Any]], settings: Any, context: ArchContext 
     try:
         with _stand(arch, settings, context) as stand:
             offered = ", ".join(stand.open().tools())
-    except SystemFailed as wrong:
+    except (SystemFailed, ModelError, DoesNotFit) as wrong:
         return Finding(name="tools", passed=False, text=str(wrong))
     return Finding(name="tools", passed=None, text=offered)
 

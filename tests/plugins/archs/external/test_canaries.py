@@ -14,8 +14,9 @@ from framework.records import Event
 from plugins.archs.bm25 import BM25
 from plugins.archs.external import canaries
 from plugins.archs.external._mapping import Found
-from plugins.archs.external._settings import CommandSettings
+from plugins.archs.external._settings import CommandSettings, Models
 from plugins.archs.external.canaries import Canaries, check
+from plugins.archs.external.http import HttpMemory, HttpSettings
 from plugins.archs.external.process import ProcessMemory
 from tests.launching import framework
 from tests.plugins.archs.external.systems import SHELL, TOY, toy
@@ -156,3 +157,29 @@ def test_only_systems_of_others_are_probed(capsys: pytest.CaptureFixture[str]) -
     assert not Canaries().fits(BM25)
     assert framework(capsys, "probe", "bm25").mistake == "arch=bm25: there is nothing to probe"
     assert "did you mean 'bm25'" in framework(capsys, "probe", "bm52").mistake
+
+
+@pytest.mark.parametrize(
+    ("arch", "settings", "why"),
+    [
+        (ProcessMemory, CommandSettings(command=SHELL, canaries=False), "arch.canaries=false"),
+        (ProcessMemory, CommandSettings(models=Models(chat=True)), "its writes ask the model"),
+        (HttpMemory, HttpSettings(address="http://127.0.0.1:1"), "it is a server that others"),
+    ],
+)
+def test_a_run_leaves_out_canaries_that_someone_pays_for(
+    arch: Any, settings: Any, why: str
+) -> None:
+    def context() -> Any:
+        raise AssertionError("no model is made where none is asked")
+
+    (finding,) = Canaries().before_run(arch, settings, context)
+    assert finding.passed is None
+    assert finding.text.startswith(f"not asked: {why}")
+
+
+def test_canaries_of_an_embedder_that_replays_are_not_asked() -> None:
+    given: Any = SimpleNamespace(embedder=SimpleNamespace(settings=SimpleNamespace(replay=True)))
+    settings = CommandSettings(command=SHELL, models=Models(embeddings=True))
+    (finding,) = Canaries().before_run(ProcessMemory, settings, lambda: given)
+    assert finding.text == "not asked: embedder.replay=true has no vectors of theirs"

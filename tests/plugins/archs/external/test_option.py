@@ -99,12 +99,16 @@ def test_canaries_come_before_the_first_case_and_are_kept_where_all_passed(
     assert [asked in done.err for done in (first, again)] == [True, False]
     told = [read_run(done.directory) for done in (first, again)]
     findings = [run_.state.started["probed"] for run_ in told]
-    assert findings[0] == findings[1]
+    assert findings[0] == findings[1][:-1]
+    assert findings[1][-1]["name"] == "kept"
     checks = [one for one in findings[0] if one["passed"] is not None]
     assert len(checks) > 15
     assert all(one["passed"] for one in checks)
     assert [run_.summary["checks"] for run_ in told] == [len(checks)] * 2
     assert told[0].summary["warnings"] == []
+    for changed in ({"version": "2"}, {"version": "1", "deterministic": True}):
+        done = started(capsys, runs_dir, command=[*TOY], **changed)
+        assert asked in done.err
 
     faulty = [*TOY, "--fault", "wrong_order"]
     for name in ("faulty", "still"):  # nothing that failed is kept
@@ -137,6 +141,18 @@ def test_a_merged_run_and_one_that_goes_on_have_what_was_found_before_their_firs
     again = run(capsys, "--config-dir", str(runs_dir), f"resume={here}", "max_errors=100")
     assert "canaries" not in again.err
     assert read_run(here).summary["checks"] == 1
+
+    mapping["command"] = [*TOY, "--fault", "wrong_order"]
+    (runs_dir / "arch/mine.yaml").write_text(json.dumps(mapping))
+    done = run(capsys, *LOAN, "n_cases=2", "--config-dir", str(runs_dir), "arch=mine")
+    found = read_run(done.directory).state.started["probed"]
+    assert "probed" not in json.loads((done.directory / "manifest.json").read_text())
+    config = ("--config-dir", str(runs_dir))
+    repeated = framework(capsys, *config, "replay", str(done.directory))
+    assert (repeated.status, "canaries" in repeated.err) == (0, False), repeated.err
+    judged = framework(capsys, *config, "rescore", str(done.directory), "--axes", "traced")
+    assert read_run(judged.directory).state.started["probed"] == found
+    assert read_run(judged.directory).summary["warnings"]
 
 
 def test_what_was_not_tested_with_known_facts_is_told(

@@ -497,6 +497,19 @@ def four_cells(jobs: list[Job], pages: dict[str, Printed], text: str) -> None:
     assert "domain.spec full, stripped" in text
 
 
+def on_real_code(jobs: list[Job], pages: dict[str, Printed], text: str) -> None:
+    """The stripped cells alone: with the whole specification another arm would have the row."""
+    assert not all(setting(job, "domain.spec") == "stripped" for job in jobs)
+    shown = {"Table 9.": ("recall", "compliance", "precision"), "Table 35.": (), "Table 58.": ()}
+    for start, columns in shown.items():
+        (table,) = (page for caption, page in pages.items() if caption.startswith(start))
+        for job in jobs:
+            if setting(job, "domain.spec") == "stripped":
+                for column in columns:
+                    near(table.number(job.arm, column), mean(job, column), 3)
+    assert {f"{axis} by depth" for axis in ("compliance", "recall", "precision")} <= pages.keys()
+
+
 def agentic(jobs: list[Job], pages: dict[str, Printed], text: str) -> None:
     name = "{job.arm}, {reader}"
     by_depth(
@@ -595,6 +608,7 @@ CHECKS: dict[str, tuple[str, Check]] = {
     "depth/F020": ("paper_geometry", pareto),
     "depth/table10": ("paper_geometry", scorecard),
     "depth/F049": ("four_cell", four_cells),
+    "depth/table9": ("four_cell", on_real_code),
     **VIEWS,
 }  # fmt: skip
 """By recipe: the experiment that it is of, and what is made again of its page."""
