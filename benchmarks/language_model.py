@@ -92,7 +92,7 @@ FURTHER: Final[Mapping[str, Sequence[str]]] = {
         "budget=absolute",
         "budget.tokens=2000",
         "arch=none,bm25,typed_graph_pruned,oracle",
-        "extractor=none,rules,model",
+        "extractor=rules,model",
         "extractor.candidates=4",
         HASHED,
     ),
