@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from framework.analysis.evidence import Evidence, Group, Job, higher_is_better
@@ -63,20 +63,29 @@ def _all_failed(jobs: Sequence[Job]) -> str:
 def _suspected(groups: Sequence[Group]) -> str:
     """Which systems of others do no better than no memory; empty where none does."""
     found = [one for group in groups for one in suspects(group)]
-    if not found:
-        return ""
-    reasons = [
-        ", ".join(
-            one + ", which no arm of ours is above either" * also for one, also in why.items()
+    faulty = [(job, why) for job, why in found if not all(why.values())]
+    below = [(job, why) for job, why in found if all(why.values())]
+    said = []
+    if faulty:
+        said.append(
+            f"Suspected adapter fault, as with no memory or worse: {_of_arms(faulty, _NOR_OURS)}; "
+            f"run `decisionbench probe {faulty[0][0].arm}` before any of its numbers is believed."
         )
-        for _, why in found
-    ]
-    told = named(
-        [f"{job.arm} at {job.budget} ({why})" for (job, _), why in zip(found, reasons, strict=True)]
-    )
-    return (
-        f"Suspected adapter fault, as with no memory or worse: {told}; run `decisionbench probe "
-        f"{found[0][0].arm}` before any of its numbers is believed."
+    if below:
+        said.append(f"Worse than no memory{_NOR_OURS}: {_of_arms(below)}.")
+    return " ".join(said)
+
+
+_NOR_OURS: Final = ", which no arm of ours is above either"
+
+
+def _of_arms(found: Sequence[tuple[Job, Mapping[str, bool]]], also: str = "") -> str:
+    """Arms with their budgets and reasons; `also` stands behind a reason that excuses."""
+    return named(
+        [
+            f"{job.arm} at {job.budget} ({', '.join(one + also * it for one, it in why.items())})"
+            for job, why in found
+        ]
     )
 
 

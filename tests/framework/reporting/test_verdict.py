@@ -146,7 +146,11 @@ def test_a_system_of_others_that_is_no_better_than_no_memory_is_suspected() -> N
     above_it = _adapted(900, NONE, ALL, adapted=True, ours=(HALF, ALL))
     assert f"{suspected}surface_ceiling 0.00, floor 0.00)" in above_it
     below_it = _adapted(900, HALF, NONE, adapted=True, ours=(NONE, NONE))
-    assert f"{suspected}eda 0.00, floor 0.50, which no arm of ours is above either)" in below_it
+    assert "Suspected" not in below_it
+    excused = "Worse than no memory, which no arm of ours is above either: theirs at tight ("
+    assert f"{excused}eda 0.00, floor 0.50)." in below_it
+    both = _adapted(900, NONE, NONE, adapted=True, ours=(HALF, NONE))
+    assert f"{suspected}surface_ceiling 0.00, floor 0.00, eda 0.00, floor 0.50, which no" in both
 
 
 def _rich(arm: str, kind: str, *, failed: bool = False, **changed: Any) -> Any:
