@@ -19,6 +19,10 @@ from framework.operations.answering import AnswerRequest
 from framework.operations.check_completeness import CompletenessRequest
 from framework.operations.consolidate import Consolidate, ConsolidateRequest
 from framework.operations.prompted import PromptSet
+from framework.operations.synthesize_schema import (
+    SynthesizeSchemaRequest,
+    SynthesizeSchemaResponse,
+)
 from framework.operations.take_note import Note, TakeNoteRequest
 from framework.operations.write_patch import WritePatch
 from framework.records import Answer, FactField, TaskCard
@@ -35,6 +39,9 @@ DECIDED = TaskCard(
     query="",
     decisions=("A",),
     fields=(FactField(key="income", label="income", type="money"),),
+)
+STORE = SynthesizeSchemaRequest(
+    store=SynthesizeSchemaResponse(), chunks=("c",), fields=DECIDED.fields, limit_tokens=300
 )
 TWO = ConsolidateRequest(document="d", memories=("one", "two"))
 LETTERS = st.characters(codec="utf-8", exclude_categories=["Cs", "Z", "C"])
@@ -78,6 +85,7 @@ def answers(schema: Any) -> st.SearchStrategy[Any]:
         ("consolidate", ConsolidateRequest(document="d")),
         ("consolidate", TWO),
         ("decide", AnswerRequest(task=DECIDED, view="")),
+        ("synthesize_schema", STORE),
         ("take_note", TakeNoteRequest(document="d")),
         ("take_note", TakeNoteRequest(document="d", notes=(Note(text="n", context="c"),) * 2)),
         ("write_patch", AnswerRequest(task=CARD, view="")),
