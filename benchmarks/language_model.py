@@ -96,6 +96,16 @@ FURTHER: Final[Mapping[str, Sequence[str]]] = {
         "extractor.candidates=4",
         HASHED,
     ),
+    "longhorizon": (
+        "domain.tokens=2000",
+        "protocol=evaluate",
+        "reader=commit,verified",
+        "arch=none,summ_only,retr_only_fifo,typed_routing,typed_routing_full,misrouted,sam,dpm,"
+        "oracle,full_context",
+        "baseline=summ_only",
+        "model.max_tokens_of={summarize:600,project:600,synthesize_schema:600}",
+        HASHED,
+    ),
     "memories": (
         "domain=governance",
         "domain.depths=[1,2,3,4]",
@@ -129,7 +139,9 @@ FURTHER_CASES: Final = 4
 """Of each of these sweeps: one for each depth of the governed tasks."""
 ANSWERED_CASES: Final = 24
 """Of each of the sweeps named `answers_`."""
-OWN: Final[Mapping[str, int]] = {"sessions": 10, "extraction": 10, "summ_only": 5, "memories": 3}
+OWN: Final[Mapping[str, int]] = {
+    "sessions": 10, "extraction": 10, "summ_only": 5, "memories": 3, "longhorizon": 2,
+}  # fmt: skip
 """Of those that have a number of their own: tasks, or cases."""
 OF_SESSIONS: Final[Mapping[str, list[str]]] = {
     "sessions/resolution": ["Turns to"],
@@ -384,8 +396,9 @@ def _line(run: FinishedRun) -> tuple[str, ...]:
     states = [row.state for row in rows if row.state]
     shown = (summary["success_axis"], "p_ret", "kappa", "kappa_inserted", "leak", "leak_removed")
     cells = [entry_cell(axes.get(name)) for name in shown]
+    reader = summary["run"]["reader"]
     return (
-        str(summary["run"]["arch"]),
+        str(summary["run"]["arch"]) + (f", {reader}" if reader != "commit" else ""),
         str(n),
         f"{len(states)} ({max(states)})" if states else "0",
         str(unreadable),
