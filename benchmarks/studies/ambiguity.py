@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from benchmarks.results import ROOT, RUNS, call
+from framework.analysis.evidence import printed_names
 from framework.cli.runs import finished_runs
 from framework.reporting.markdown import print_or_put
 
@@ -42,9 +43,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def table(directory: Path) -> str:
     """The finished runs of a sweep, in Markdown, by arm and by share."""
     rows = []
-    for run in finished_runs([directory]):
+    runs = finished_runs([directory])
+    names = printed_names(run.summary for run in runs)
+    for run in runs:
         share = run.state.started["config"]["domain"]["ambiguity"]
-        axes, arm = run.summary["axes"], run.summary["run"]["arch"]
+        axes, label = run.summary["axes"], run.summary["run"]["arch"]
+        arm = names.get(label, label)
         cells = (
             arm,
             f"{share:g}",

@@ -39,7 +39,8 @@ def with_error(
     made = corrected_axes(rows, known, seed) if known else {}
     if not known and judge_kind == "rule-based":
         return {axis: {**entry} for axis, entry in axes.items()}
-    told = {corrected()[name] for name in made}
+    # Also where no answer has a verdict: what error it would have is known.
+    told = {axis for axis, cls in correctable().items() if cls.demand_of(axis) in known}
     # What rests on a verdict whose error is known has nothing of its own that is not.
     meta = axis_meta("" if success_axis in told else success_axis)
     flags = {
@@ -180,8 +181,9 @@ def of_error(
             yield (
                 f"{found}, for which {', '.join(names.values())} allows, as do differences that "
                 "are called corrected, with the same rates in every stratum, which is assumed; "
-                "other differences, p and gates are of the verdicts as they are: such a judge "
-                f"shows {rates.discrimination:.2f} of a difference"
+                "other differences, what rests on which answers are right (kappa, leak), p and "
+                "gates are of the verdicts as they are: such a judge shows "
+                f"{rates.discrimination:.2f} of a difference"
             )
     if (unknown := [a for a in demands if demands[a] not in known]) and (known or kind == "llm"):
         yield (

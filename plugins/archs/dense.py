@@ -30,7 +30,7 @@ class Dense(Arch[DenseSettings]):
     """Every event ranked by inner product with the query, both embedded (Depth 5.1).
 
     The embedder is the run's: with `embedder=hashing` similarity is overlap of words and the arm no
-    bi-encoder; `embedder=minilm` or `embedder=openai` make it one. Search is exact (faiss
+    bi-encoder; `embedder=e5`, `minilm` or `openai` make it one. Search is exact (faiss
     `IndexFlatIP`), ties stay in order of arrival, and the whole store is ranked.
     """
 

@@ -13,7 +13,7 @@ from plugins.protocols.intervene.views import INSERTED, REMOVED
 
 @register("axis", "intervention")
 class Intervention(Axis[NoSettings]):
-    """Use of the gold as a cause (validity.md 7; Depth's kappa and lambda under intervention).
+    """Use of the gold as a cause: Depth's kappa and lambda under intervention (decisions/0020).
 
     kappa and leak are over the cases that a memory retained and over the others, which the memory
     itself chose. These columns are over all cases that have a decision to make. A case is *used*

@@ -111,6 +111,10 @@ def test_what_rests_on_which_answers_are_right_shares_the_error_of_that_verdict(
     assert told({}, "answer_correct") == {"answer_correct", "kappa"}
     assert told({}, "eda") == {"answer_correct"}, "no judge says which decisions are right"
     assert told({ANSWERS: ASKED}, "answer_correct") == set()
+    rows = [replace(row, decision="ABSTAIN", axes={**row.axes, "kappa": 0.0, "answer_correct": 0.0})
+            for row in rows]  # fmt: skip
+    axes = axes_of_rows(rows, 7)
+    assert told({ANSWERS: ASKED}, "answer_correct") == set(), "no verdict, and so no error of one"
 
 
 def test_a_corrected_axis_stands_behind_its_own() -> None:
