@@ -85,6 +85,13 @@ def correctable() -> dict[str, type[Axis[Any]]]:
     return {a: plugin.cls for plugin in plugins("axis") for a in plugin.cls.corrected.values()}
 
 
+def verdicts_behind(axis: str, success_axis: str) -> str:
+    """The column of verdicts that a corrected column is or rests on; empty where there is none."""
+    known = correctable()
+    source = success_axis if axis in known and axis in known[axis].of_success else axis
+    return source if source in known else ""
+
+
 def kind_of(
     axis: str,
     meta: Mapping[str, Mapping[str, Any]],

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from framework.analysis.axes import axis_meta, correctable, corrected
+from framework.analysis.axes import axis_meta, correctable, corrected, verdicts_behind
 from framework.analysis.forms import poolable
 from framework.contracts import Axis
 from framework.contracts.calibration import ErrorRates
@@ -36,7 +36,7 @@ def with_error(
     Those that `corrected_axes` makes are beside them. One of verdicts whose error is not known says
     so in `judge_error`, but for a rule-based judge without a calibration: its rule is the measure.
     """
-    made = corrected_axes(rows, known, seed) if known else {}
+    made = corrected_axes(rows, known, seed, success_axis) if known else {}
     if not known and judge_kind == "rule-based":
         return {axis: {**entry} for axis, entry in axes.items()}
     # Also where no answer has a verdict: what error it would have is known.
@@ -52,25 +52,33 @@ def with_error(
 
 
 def corrected_axes(
-    rows: Sequence[Row], known: Mapping[str, ErrorRates], seed: int
+    rows: Sequence[Row], known: Mapping[str, ErrorRates], seed: int, success_axis: str = ""
 ) -> dict[str, dict[str, Any]]:
     """The judged shares of a run, corrected for the judge's error: entries of their own.
 
     Of columns that are verdicts (`Axis.corrected`), or shares of several, whose error is known; a
     row without a verdict (`Axis.has_verdict`) is as it is: all such are 0, or all 1. Rows of one
-    case or cluster are not independent.
+    case or cluster are not independent. What rests on which answers are right (`Axis.of_success`)
+    is corrected where `success_axis` is such a column; 0 of a right answer is no verdict.
     """
     entries: dict[str, dict[str, Any]] = {}
     good = sorted(poolable([row for row in rows if not row.error]), key=lambda row: row.key)
     of_axis = correctable()
     for name, axis in corrected().items():
         given = [row for row in good if row.axes.get(axis) is not None]
-        rates = known.get(of_axis[axis].demand_of(axis))
-        judged = [of_axis[axis].has_verdict(row, axis) for row in given]
+        source = verdicts_behind(axis, success_axis)
+        if not source:
+            continue
+        rates = known.get(of_axis[source].demand_of(source))
+        judged = [
+            of_axis[source].has_verdict(row, source)
+            and (source == axis or row.axes[source] == row.axes[axis])
+            for row in given
+        ]
         if rates is None or not any(judged):
             continue
         labels = [row.cluster or row.case_id for row in given]
-        turned = _is_turned(given, axis, of_axis[axis])
+        turned = _is_turned(given, axis, of_axis[source])
         said = [
             abs((row.axes[axis] or 0.0) - turned) if met else None
             for row, met in zip(given, judged, strict=True)
@@ -118,7 +126,7 @@ def corrected_pair(
     where no answer was judged. `corrected_difference` says how, and what is assumed.
     """
     of_axis = correctable().get(axis)
-    if of_axis is None or of_axis.demand_of(axis) != rates.demand:
+    if of_axis is None or axis in of_axis.of_success or of_axis.demand_of(axis) != rates.demand:
         return {}
     kept = [
         [r for r in poolable([r for r in rows if not r.error]) if r.axes.get(axis) is not None]
@@ -181,7 +189,7 @@ def of_error(
             yield (
                 f"{found}, for which {', '.join(names.values())} allows, as do differences that "
                 "are called corrected, with the same rates in every stratum, which is assumed; "
-                "other differences, what rests on which answers are right (kappa, leak), p and "
+                "other differences, what else rests on which answers are right, p and "
                 "gates are of the verdicts as they are: such a judge shows "
                 f"{rates.discrimination:.2f} of a difference"
             )

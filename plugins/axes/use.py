@@ -33,6 +33,8 @@ class Use(Axis[NoSettings]):
     leak : used where it was not sufficient, else None: luck, priors, or an answer from less than
         the policy needs. It has no better direction.
     p_ret_read : 1 when the view was sufficient, else 0: the P_ret of the cases of kappa and leak.
+    kappa_corrected, leak_corrected : the shares behind kappa and leak where a judge says what is
+        right, by its error on answers of known truth, which is assumed to be the same there.
     right_undetermined : 1 when right though undetermined. It has no better direction.
     kappa_abstain, leak_abstain : the same where abstaining is right; the columns above are None
         there, since any view that holds too little leads to abstaining.
@@ -48,6 +50,7 @@ class Use(Axis[NoSettings]):
         "leak_abstain": None,
     }
     needs: ClassVar[tuple[str, ...]] = ("success", "items")
+    corrected: ClassVar[Mapping[str, str]] = {"kappa_corrected": "kappa", "leak_corrected": "leak"}
     of_success: ClassVar[frozenset[str]] = frozenset(
         {"kappa", "leak", "right_undetermined", "kappa_abstain", "leak_abstain"}
     )

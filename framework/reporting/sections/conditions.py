@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from framework.analysis.axes import correctable
+from framework.analysis.axes import correctable, verdicts_behind
 from framework.analysis.evidence import Evidence, Group
 from framework.contracts.calibration import rates_in
 from framework.contracts.run import IS_BASELINE
@@ -114,7 +114,8 @@ def gate_verdict(summary: Mapping[str, Any]) -> str:
     said = f"gate {gate['name']} for {run['arch']} {run['budget']}: {outcome}. {gate['reason']}"
     known, of_axis = rates_in(summary.get("judge_error")), correctable()
     for axis in sorted({finding.get("axis") for finding in gate["findings"]} & of_axis.keys()):
-        if (rates := known.get(of_axis[axis].demand_of(axis))) is not None:
+        source = verdicts_behind(axis, str(summary.get("success_axis") or ""))
+        if source and (rates := known.get(of_axis[source].demand_of(source))) is not None:
             said += (
                 f"; {axis} is of the judge's verdicts as they are, which show "
                 f"{rates.discrimination:.2f} of a difference"

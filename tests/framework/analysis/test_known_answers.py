@@ -39,7 +39,8 @@ def noticed(n: int, adverse: int, passed: int) -> list[Row]:
 
 def test_every_judged_column_of_every_axis_says_what_corrects_it() -> None:
     for plugin in plugins("axis"):
-        assert plugin.cls.judged == set(plugin.cls.corrected.values()), plugin.name
+        own = set(plugin.cls.corrected.values()) - plugin.cls.of_success
+        assert plugin.cls.judged == own, plugin.name
         assert set(plugin.cls.demands) <= plugin.cls.judged, plugin.name
     assert corrected().keys() == {f"{axis}_corrected" for axis in correctable()}
 
@@ -111,6 +112,18 @@ def test_what_rests_on_which_answers_are_right_shares_the_error_of_that_verdict(
     assert told({}, "answer_correct") == {"answer_correct", "kappa"}
     assert told({}, "eda") == {"answer_correct"}, "no judge says which decisions are right"
     assert told({ANSWERS: ASKED}, "answer_correct") == set()
+
+    found = with_error(rows, axes, {ANSWERS: ASKED}, "llm", 7, "answer_correct")
+    kappa, right = found["kappa_corrected"], found["answer_correct_corrected"]
+    assert kappa["mean"] == right["mean"] == pytest.approx((0.5 - WRONG) / 0.7)
+    assert kappa["ci_high"] - kappa["ci_low"] > 0
+    assert "kappa_corrected" not in with_error(rows, axes, {ANSWERS: ASKED}, "llm", 7, "eda")
+    # Of ten right answers five were luck: these are 0 whatever the judge says of them.
+    lucky = [replace(r, axes={**r.axes, "kappa": 0.0}) if n < 5 else r for n, r in enumerate(rows)]
+    assert sum(r.axes["answer_correct"] for r in lucky[:5]) == 5
+    found = with_error(lucky, axes_of_rows(lucky, 7), {ANSWERS: ASKED}, "llm", 7, "answer_correct")
+    assert found["kappa_corrected"]["mean"] == pytest.approx(0.75 * (5 / 15 - WRONG) / 0.7)
+
     rows = [replace(row, decision="ABSTAIN", axes={**row.axes, "kappa": 0.0, "answer_correct": 0.0})
             for row in rows]  # fmt: skip
     axes = axes_of_rows(rows, 7)
