@@ -100,10 +100,10 @@ FURTHER: Final[Mapping[str, Sequence[str]]] = {
         "domain.tokens=2000",
         "protocol=evaluate",
         "reader=commit,verified",
-        "arch=none,summ_only,retr_only_fifo,typed_routing,typed_routing_full,misrouted,sam,dpm,"
-        "oracle,full_context",
+        "arch=none,summ_only,retr_only_fifo,typed_routing,typed_routing_full,misrouted,dpm,oracle,"
+        "full_context",
         "baseline=summ_only",
-        "model.max_tokens_of={summarize:600,project:600,synthesize_schema:600}",
+        "model.max_tokens_of={summarize:600,project:600}",
         HASHED,
     ),
     "memories": (
