@@ -299,7 +299,7 @@ def table(directory: Path) -> str:
         "gold put in", "leak", "gold taken out", "effect of the gold", "commonest decision",
         "mean confidence", "calibration error (by chance)", "seconds a call",
     )  # fmt: skip
-    body = _table(columns, map(_line, sorted(runs, key=lambda run: _place(_arm(run.summary)))))
+    body = _table(columns, map(_line, sorted(runs, key=_order)))
     below = f"{_constants(first)} {_smallest(n)} {_readable(runs)}{_filled(runs)}"
     return f"{caption}\n\n{body}\n\n{below}"
 
@@ -375,6 +375,12 @@ def _not_asked(runs: Sequence[FinishedRun]) -> Iterator[str]:
 
 def _place(arm: str) -> int:
     return ARMS.index(arm) if arm in ARMS else len(ARMS)
+
+
+def _order(run: FinishedRun) -> tuple[int, str, str]:
+    """Of rows: digests, which name directories, are others where the model is not installed."""
+    of = run.summary["run"]
+    return _place(_arm(run.summary)), str(of["arch"]), str(of["reader"])
 
 
 def _arm(summary: Mapping[str, Any]) -> str:

@@ -59,20 +59,21 @@ def corrected_axes(
     Of columns that are verdicts (`Axis.corrected`), or shares of several, whose error is known; a
     row without a verdict (`Axis.has_verdict`) is as it is: all such are 0, or all 1. Rows of one
     case or cluster are not independent. What rests on which answers are right (`Axis.of_success`)
-    is corrected where `success_axis` is such a column; 0 of a right answer is no verdict.
+    is corrected where `success_axis` is such a column; what a default or a guess decided is 0,
+    whatever the judge says of it.
     """
     entries: dict[str, dict[str, Any]] = {}
     good = sorted(poolable([row for row in rows if not row.error]), key=lambda row: row.key)
     of_axis = correctable()
     for name, axis in corrected().items():
-        given = [row for row in good if row.axes.get(axis) is not None]
         source = verdicts_behind(axis, success_axis)
         if not source:
             continue
+        given = [row for row in good if None not in (row.axes.get(axis), row.axes.get(source))]
         rates = known.get(of_axis[source].demand_of(source))
         judged = [
             of_axis[source].has_verdict(row, source)
-            and (source == axis or row.axes[source] == row.axes[axis])
+            and (source == axis or row.determined is not False)
             for row in given
         ]
         if rates is None or not any(judged):
@@ -172,7 +173,11 @@ def _verdicts_by_case(
 
 
 def of_error(
-    known: Mapping[str, ErrorRates], kind: str, judged: Sequence[str], judge: str
+    known: Mapping[str, ErrorRates],
+    kind: str,
+    judged: Sequence[str],
+    judge: str,
+    success_axis: str = "",
 ) -> Iterator[str]:
     """What a reader must know of a judge's error, for the axes of a run that rest on its verdicts.
 
@@ -181,7 +186,11 @@ def of_error(
     of_axis = correctable()
     demands = {axis: of_axis[axis].demand_of(axis) for axis in judged if axis in of_axis}
     for demand, rates in known.items():
-        names = {a: n for n, a in corrected().items() if demands.get(a) == demand}
+        names = {
+            a: n
+            for n, a in corrected().items()
+            if demands.get(verdicts_behind(a, success_axis)) == demand
+        }
         found = f"the judge {rates.told} of the set {rates.set}"
         if names and rates.discrimination <= 0:
             yield f"{found}: its verdicts say nothing ({', '.join(names)})"

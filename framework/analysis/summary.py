@@ -95,7 +95,7 @@ def summarize(
             *warnings(plan.parts["model"], judge),
             *_of_verdicts(unsupported),
             *(f"{no_price(name)}: dollars are left empty" for name in without),
-            *of_error(rates, judge_kind, judged, plan.option("judge")),
+            *of_error(rates, judge_kind, judged, plan.option("judge"), domain.success_axis),
             *_of_embedder(plan),
         ],
         "unsupported_verdicts": {"n": unsupported[0], "of": unsupported[1]},

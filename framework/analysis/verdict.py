@@ -96,7 +96,8 @@ def suspects(group: Group) -> list[tuple[Job, dict[str, bool]]]:
     No memory is the arm that showed nothing of the history at the same budget. Of what is retained
     it has nothing, so to be equal to it counts too, but where an arm of ours that shows something
     is equal to it as well: then the budget is too small for any to be above. Where no arm of ours
-    that shows something, and sees no gold, is above no memory either, that is True beside it.
+    that shows something, and sees no gold, is above no memory either, nor shown to be better than
+    the system, that is True beside it.
     """
     found = []
     for job in group.jobs:
@@ -115,10 +116,24 @@ def suspects(group: Group) -> list[tuple[Job, dict[str, bool]]]:
                 equal = ahead == 0 and own.get("kind") == "model-free"
                 if ahead < 0 or (equal and 0 not in ours):
                     said = f"{axis} {own['mean']:.2f}, {floor.arm} {none['mean']:.2f}"
-                    told[said] = bool(ahead < 0 and ours and max(ours) <= 0)
+                    shared = ahead < 0 and ours and max(ours) <= 0
+                    told[said] = bool(shared and not _worse_than_ours(job, group, axis))
         if told:
             found.append((job, told))
     return found
+
+
+def _worse_than_ours(job: Job, group: Group, axis: str) -> bool:
+    """Whether a comparison decided that an arm of ours is better."""
+    others = {j.arm for j in group.jobs if not j.summary["budget_use"].get("adapted")}
+    won = {"a better": ("arm_a", "arm_b"), "b better": ("arm_b", "arm_a")}
+    return any(
+        row[sides[1]] == job.arm and row[sides[0]] in others
+        for row in group.comparisons
+        if (row["budget"], row["axis"]) == (job.budget, axis)
+        and (sides := won.get(row["conclusion"])) is not None
+        and not is_empty(group.job(row[sides[0]], job.budget) or job)
+    )
 
 
 def _ahead_of(floor: Job, group: Group, axis: str) -> list[float]:

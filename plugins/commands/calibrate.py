@@ -202,7 +202,8 @@ def _corrected(run: Path, found: Calibration) -> dict[str, Any]:
     for one in finished_runs([run]):
         labels = {k: one.summary["run"][k] for k in ("arch", "budget", "judge")}
         axes, seed = one.summary["axes"], int(one.summary["run"]["seed"])
-        entries = corrected_axes(one.rows, {found.demand: found.rates}, seed)
+        right = str(one.summary.get("success_axis") or "")
+        entries = corrected_axes(one.rows, {found.demand: found.rates}, seed, right)
         for name, entry in entries.items():
             axis = corrected()[name]
             counted = axes[axis]["mean"]

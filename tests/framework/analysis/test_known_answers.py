@@ -119,7 +119,10 @@ def test_what_rests_on_which_answers_are_right_shares_the_error_of_that_verdict(
     assert kappa["ci_high"] - kappa["ci_low"] > 0
     assert "kappa_corrected" not in with_error(rows, axes, {ANSWERS: ASKED}, "llm", 7, "eda")
     # Of ten right answers five were luck: these are 0 whatever the judge says of them.
-    lucky = [replace(r, axes={**r.axes, "kappa": 0.0}) if n < 5 else r for n, r in enumerate(rows)]
+    lucky = [
+        replace(r, determined=False, axes={**r.axes, "kappa": 0.0}) if n < 5 else r
+        for n, r in enumerate(rows)
+    ]
     assert sum(r.axes["answer_correct"] for r in lucky[:5]) == 5
     found = with_error(lucky, axes_of_rows(lucky, 7), {ANSWERS: ASKED}, "llm", 7, "answer_correct")
     assert found["kappa_corrected"]["mean"] == pytest.approx(0.75 * (5 / 15 - WRONG) / 0.7)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -108,7 +109,13 @@ def test_an_arm_that_shows_nothing_is_not_the_cheapest_memory() -> None:
 
 
 def _adapted(
-    size: int, kept: list[float], right: list[float], *, ours: Any = None, **declared: Any
+    size: int,
+    kept: list[float],
+    right: list[float],
+    *,
+    ours: Any = None,
+    floor: Sequence[float] = HALF,
+    **declared: Any,
 ) -> str:
     """What is said of a system of others beside an arm that shows nothing and is right by half.
 
@@ -117,7 +124,7 @@ def _adapted(
     arms = []
     beside = [("ours", ours, 900)] if ours else []
     for arm, values, tokens in (
-        ("floor", (NONE, HALF), 0),
+        ("floor", (NONE, floor), 0),
         ("theirs", (kept, right), size),
         *beside,
     ):
@@ -149,6 +156,8 @@ def test_a_system_of_others_that_is_no_better_than_no_memory_is_suspected() -> N
     assert "Suspected" not in below_it
     excused = "Worse than no memory, which no arm of ours is above either: theirs at tight ("
     assert f"{excused}eda 0.00, floor 0.50)." in below_it
+    worse = _adapted(900, HALF, NONE, adapted=True, floor=ALL, ours=(HALF, ALL))
+    assert f"{suspected}eda 0.00, floor 1.00)" in worse, "an arm of ours is shown to be better"
     both = _adapted(900, NONE, NONE, adapted=True, ours=(HALF, NONE))
     assert f"{suspected}surface_ceiling 0.00, floor 0.00, eda 0.00, floor 0.50, which no" in both
 
