@@ -391,7 +391,8 @@ def _line(run: FinishedRun) -> tuple[str, ...]:
     path, summary, rows = run.path, run.summary, run.rows
     answered = [row for row in rows if not row.error and not row.state]
     axes, n = summary["axes"], len(rows)
-    decisions = Counter(row.decision for row in answered if row.decision).most_common(1)
+    counts = Counter(row.decision for row in answered if row.decision)
+    decisions = sorted(counts.items(), key=lambda of: (-of[1], of[0]))  # rows come as they are done
     answers = list(_answers(path))
     sure = [float(a["confidence"]) for a in answers if a["confidence"] is not None]
     said = list(_said(path, ("answer",)))
