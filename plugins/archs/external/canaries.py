@@ -27,9 +27,9 @@ from framework.store import utc_now
 from framework.store.atomic import write_json
 from framework.text.canonical import digest, digest_file
 from framework.text.reading import read_json
-from plugins.archs.external._mapping import START, Found, NoReset, SystemFailed, fill
+from plugins.archs.external._mapping import Found, NoReset, SystemFailed, fill
 from plugins.archs.external._memory import ExternalMemory, System
-from plugins.archs.external._settings import CalledSettings
+from plugins.archs.external._settings import CalledSettings, CommandSettings
 from plugins.archs.external._trace import Tracer
 
 FIRST: Final = ("Marta", "Jonas", "Aiko", "Pedro", "Lena", "Omar", "Ruth", "Ivan")
@@ -453,8 +453,10 @@ def _left_out(settings: Any) -> str:
 def _identity(arch: type[ExternalMemory[Any]], settings: Any, context: ArchContext) -> str:
     """A digest of all that the findings hang on, and that can be seen from here."""
     memory = arch.under(settings)(settings, context)
-    values = {**dict.fromkeys(START, ""), **getattr(settings, "places", {})}
-    words = [fill(word, values) for word in getattr(settings, "command", ())]
+    words = list[str]()
+    if isinstance(settings, CommandSettings):
+        values = {**dict.fromkeys(settings.starts, ""), **settings.places}
+        words = [fill(word, values) for word in settings.command]
     files = {word: digest_file(word) for word in words if Path(word).is_file()}
     own = {"deterministic": settings.deterministic, "drivers": settings.drivers, "files": files}
     return digest([memory.about(), own, digest_file(Path(__file__))])

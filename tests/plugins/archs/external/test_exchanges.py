@@ -108,12 +108,14 @@ def test_what_was_cut_off_is_asked_again_and_what_was_not_is_not(
 ) -> None:
     monkeypatch.chdir(runs_dir)
     install(runs_dir)
-    whole = asked(capsys, runs_dir, "arch.exchanges=kept", "run_name=whole")
+    whole = asked(capsys, runs_dir, "arch.exchanges=kept", "arch.canaries=false", "run_name=whole")
     (file,) = (runs_dir / "kept").iterdir()
     text = gzip.decompress(file.read_bytes())
     file.write_bytes(file.read_bytes()[:-20])
     (runs_dir / "starts").unlink()
-    mended = asked(capsys, runs_dir, "arch.exchanges=kept", "run_name=mended")
+    mended = asked(
+        capsys, runs_dir, "arch.exchanges=kept", "arch.canaries=false", "run_name=mended"
+    )
     assert starts(runs_dir) == 1
     assert rows_of(whole) == rows_of(mended)
     again = [json.loads(line) for line in gzip.decompress(file.read_bytes()).splitlines()]
