@@ -123,29 +123,32 @@ def suspects(group: Group) -> list[tuple[Job, dict[str, bool]]]:
     return found
 
 
+def _ours(group: Group, budget: str) -> list[Job]:
+    """The memories of ours that show something, and see no gold."""
+    return [
+        job
+        for job in group.jobs
+        if job.budget == budget
+        and not is_empty(job)
+        and not any(job.summary["budget_use"].get(is_) for is_ in ("adapted", "sees_gold"))
+    ]
+
+
 def _worse_than_ours(job: Job, group: Group, axis: str) -> bool:
-    """Whether a comparison decided that an arm of ours is better."""
-    others = {j.arm for j in group.jobs if not j.summary["budget_use"].get("adapted")}
-    won = {"a better": ("arm_a", "arm_b"), "b better": ("arm_b", "arm_a")}
-    return any(
-        row[sides[1]] == job.arm and row[sides[0]] in others
-        for row in group.comparisons
-        if (row["budget"], row["axis"]) == (job.budget, axis)
-        and (sides := won.get(row["conclusion"])) is not None
-        and not is_empty(group.job(row[sides[0]], job.budget) or job)
-    )
+    """Whether a comparison decided that a memory of ours is better."""
+    of = (job.budget, axis)
+    rows = [row for row in group.comparisons if (row["budget"], row["axis"]) == of]
+    better = {
+        *(r["arm_a"] for r in rows if r["arm_b"] == job.arm and r["conclusion"] == "a better"),
+        *(r["arm_b"] for r in rows if r["arm_a"] == job.arm and r["conclusion"] == "b better"),
+    }
+    return any(one.arm in better for one in _ours(group, job.budget))
 
 
 def _ahead_of(floor: Job, group: Group, axis: str) -> list[float]:
-    """By how much the memories of ours that show something are better than the floor."""
+    """By how much the memories of ours are better than the floor."""
     least = (group.entry(floor.arm, floor.budget, axis) or {})["mean"]
-    ours = (
-        group.entry(job.arm, job.budget, axis)
-        for job in group.jobs
-        if job.budget == floor.budget
-        and not is_empty(job)
-        and not any(job.summary["budget_use"].get(is_) for is_ in ("adapted", "sees_gold"))
-    )
+    ours = (group.entry(job.arm, job.budget, axis) for job in _ours(group, floor.budget))
     sign = 1 if higher_is_better(axis) else -1
     return [sign * (entry["mean"] - least) for entry in ours if entry is not None]
 

@@ -23,7 +23,7 @@ from framework.engine.domains import open_domain
 from framework.engine.job import RUNS, Job, check_job, check_operational, run_job, run_name
 from framework.engine.manifest import manifest
 from framework.engine.prepare import data_of
-from framework.engine.probed import PROBED, found_before, outcome_of
+from framework.engine.probed import PROBED, found_before
 from framework.engine.run import begun_in
 from framework.engine.sweep import (
     Launch,
@@ -167,7 +167,7 @@ def _merge(whole: _Whole, jobs: Sequence[Job]) -> None:
         "account": account,
     }
     found = [found_before(first_event(shard).payload) for shard in shards]
-    if asked := max(found, key=lambda each: (len(outcome_of(each)[1]), outcome_of(each)[0])):
+    if asked := max(found, key=lambda each: sum(one["passed"] is False for one in each)):
         started[PROBED] = asked
     # As `Pipeline.rows` goes: trial by trial through the cases of one history.
     places: dict[str, tuple[int, int]] = {}

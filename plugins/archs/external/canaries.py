@@ -13,7 +13,6 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,13 +22,9 @@ from framework.errors import DoesNotFit, ModelError
 from framework.models.client import Ledger, track_usage
 from framework.records import Event
 from framework.registry import register
-from framework.store import utc_now
-from framework.store.atomic import write_json
-from framework.text.canonical import digest, digest_file
-from framework.text.reading import read_json
-from plugins.archs.external._mapping import Found, NoReset, SystemFailed, fill
+from plugins.archs.external._kept import keep, kept, left_out, place_of, without_vectors
+from plugins.archs.external._mapping import Found, NoReset, SystemFailed
 from plugins.archs.external._memory import ExternalMemory, System
-from plugins.archs.external._settings import CalledSettings, CommandSettings
 from plugins.archs.external._trace import Tracer
 
 FIRST: Final = ("Marta", "Jonas", "Aiko", "Pedro", "Lena", "Omar", "Ruth", "Ivan")
@@ -38,8 +33,8 @@ THINGS: Final = ("locker", "badge", "parking place", "telephone", "printer", "ar
 RESULTS: Final = 5
 """Results that a canary asks for, where the number is not what it is about."""
 _MANY: Final = 10_000
-KEPT: Final = Path(".cache/canaries")
-"""Where what passed is kept, by the system, its models and these canaries."""
+_FAULTS: Final = (SystemFailed, ModelError, DoesNotFit)
+"""What of a system, or of a model that it asks, is a finding and no mistake of ours."""
 _log = logging.getLogger("framework.canaries")
 
 
@@ -409,57 +404,21 @@ class Canaries(Probe):
     def before_run(
         self, arch: type[Arch[Any]], settings: Any, context: Callable[[], ArchContext]
     ) -> Iterable[Finding]:
-        """What all of them find, or why none is asked.
-
-        Where all passed, a file has it for the next run of the same system.
-        """
+        """What all of them find, now or when they last passed, or why none is asked."""
         assert issubclass(arch, ExternalMemory)
-        if why := _left_out(settings):
+        if why := left_out(settings):
             return [Finding(name="canaries", passed=None, text=f"not asked: {why}")]
         given = context()
-        if given.embedder is not None and getattr(given.embedder.settings, "replay", False):
-            why = "embedder.replay=true has no vectors of theirs"
+        if why := without_vectors(given):
             return [Finding(name="canaries", passed=None, text=f"not asked: {why}")]
-        file = KEPT / f"{_identity(arch, settings, given)}.json"
-        with suppress(OSError, ValueError, LookupError, TypeError):  # none, or a damaged one
-            kept = read_json(file.read_bytes())
-            told = Finding(name="kept", passed=None, text=f"as found at {kept['time']}")
-            return [*(Finding(**each) for each in kept["findings"]), told]
+        place = place_of(arch.under(settings)(settings, given), Path(__file__))
+        if found := kept(place):
+            return found
         _log.info("the memory's canaries come before the first case (arch.canaries=false: none)")
         found = list(self.run(arch, settings, slow=False, context=given))
-        if settings.version and not any(each.passed is False for each in found):
-            with suppress(OSError):  # it is asked again
-                file.parent.mkdir(parents=True, exist_ok=True)
-                findings = [asdict(each) for each in found]
-                write_json(file, {"time": f"{utc_now():%Y-%m-%d %H:%M} UTC", "findings": findings})
+        if settings.version:
+            keep(place, found)
         return found
-
-
-def _left_out(settings: Any) -> str:
-    """Why canaries are left out before a run; empty where they are not."""
-    models = getattr(settings, "models", None)
-    if settings.replay:
-        return "arch.replay=true"
-    if settings.canaries is False:
-        return "arch.canaries=false"
-    if settings.canaries is None and models is not None and models.chat:
-        return "its writes ask the model; arch.canaries=true asks all the same"
-    called = isinstance(settings, CalledSettings)
-    if settings.canaries is None and called and settings.address and not settings.is_started:
-        return "it is a server that others may pay for; arch.canaries=true asks all the same"
-    return ""
-
-
-def _identity(arch: type[ExternalMemory[Any]], settings: Any, context: ArchContext) -> str:
-    """A digest of all that the findings hang on, and that can be seen from here."""
-    memory = arch.under(settings)(settings, context)
-    words = list[str]()
-    if isinstance(settings, CommandSettings):
-        values = {**dict.fromkeys(settings.starts, ""), **settings.places}
-        words = [fill(word, values) for word in settings.command]
-    files = {word: digest_file(word) for word in words if Path(word).is_file()}
-    own = {"deterministic": settings.deterministic, "drivers": settings.drivers, "files": files}
-    return digest([memory.about(), own, digest_file(Path(__file__))])
 
 
 def check(
@@ -474,7 +433,7 @@ def check(
             return Finding(name=name, passed=True, text=_CANARIES[name](stand))
     except _Skipped as why:
         return Finding(name=name, passed=None, text=str(why))
-    except (_Wrong, SystemFailed, ModelError, DoesNotFit) as wrong:
+    except (_Wrong, *_FAULTS) as wrong:
         return Finding(name=name, passed=False, text=str(wrong))
 
 
@@ -483,7 +442,7 @@ def _tools(arch: type[ExternalMemory[Any]], settings: Any, context: ArchContext 
     try:
         with _stand(arch, settings, context) as stand:
             offered = ", ".join(stand.open().tools())
-    except (SystemFailed, ModelError, DoesNotFit) as wrong:
+    except _FAULTS as wrong:
         return Finding(name="tools", passed=False, text=str(wrong))
     return Finding(name="tools", passed=None, text=offered)
 

@@ -158,6 +158,22 @@ def test_a_system_of_others_that_is_no_better_than_no_memory_is_suspected() -> N
     assert f"{excused}eda 0.00, floor 0.50)." in below_it
     worse = _adapted(900, HALF, NONE, adapted=True, floor=ALL, ours=(HALF, ALL))
     assert f"{suspected}eda 0.00, floor 1.00)" in worse, "an arm of ours is shown to be better"
+    arms = []
+    for arm, kept, right, size in (
+        ("floor", NONE, ALL, 0),
+        ("theirs", HALF, NONE, 900),
+        ("ours", HALF, NONE, 900),
+        ("gold", ALL, ALL, 900),
+    ):
+        summary, rows = job(arm, {"surface_ceiling": kept, "eda": right}, max_view_tokens=size)
+        summary["headline"], summary["success_axis"] = ["surface_ceiling", "eda"], "eda"
+        declared = {"theirs": {"adapted": True}, "gold": {"sees_gold": True}}.get(arm, {})
+        summary["budget_use"].update(declared)
+        arms.append((summary, rows))
+    found = combine(*arms, baseline="theirs")
+    pair = {"arm_a": "gold", "arm_b": "theirs", "axis": "eda", "conclusion": "a better"}
+    assert any(pair.items() <= row.items() for row in found["comparisons"])
+    assert f"{excused}eda 0.00, floor 1.00)." in said(found), "gold is no memory of ours"
     both = _adapted(900, NONE, NONE, adapted=True, ours=(HALF, NONE))
     assert f"{suspected}surface_ceiling 0.00, floor 0.00, eda 0.00, floor 0.50, which no" in both
 

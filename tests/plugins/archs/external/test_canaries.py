@@ -13,6 +13,7 @@ from framework.contracts.probe import Finding
 from framework.records import Event
 from plugins.archs.bm25 import BM25
 from plugins.archs.external import canaries
+from plugins.archs.external._kept import keep, kept
 from plugins.archs.external._mapping import Found
 from plugins.archs.external._settings import CommandSettings, Models
 from plugins.archs.external.canaries import Canaries, check
@@ -183,3 +184,18 @@ def test_canaries_of_an_embedder_that_replays_are_not_asked() -> None:
     settings = CommandSettings(command=SHELL, models=Models(embeddings=True))
     (finding,) = Canaries().before_run(ProcessMemory, settings, lambda: given)
     assert finding.text == "not asked: embedder.replay=true has no vectors of theirs"
+
+
+def test_what_passed_is_kept_and_a_damaged_file_is_as_none(tmp_path: Path) -> None:
+    place = tmp_path / "kept" / "one.json"
+    passed, failed = (Finding(name="limit", passed=it, text="x") for it in (True, False))
+    assert kept(place) == []
+    keep(place, [passed, failed])
+    assert kept(place) == [], "what failed is asked again"
+    keep(place, [passed])
+    first, told = kept(place)
+    assert (first, told.name) == (passed, "kept")
+    for damaged in ("", "[]", '{"findings": [{"name": 1, "more": 2}], "time": ""}'):
+        place.write_text(damaged)
+        assert kept(place) == []
+    keep(Path("/dev/null/kept/one.json"), [passed])  # no disk for it: it is asked again
