@@ -37,9 +37,11 @@ def scenarios() -> Iterator[Scenario]:
     yield Scenario(share, "judge .8, .25, known by 60 each", _share(0.8, 0.25, 60))
     yield Scenario(share, "40% are 1 without a verdict", _share(without=0.4))
     yield Scenario(share, "40% are 0 without a verdict", _share(without=0.4, are=0.0))
-    yield Scenario(mean, "true share .5; judge .9, .1, known by 200 each", _mean(0.5))
+    yield Scenario(mean, "shares from .05 to .95; judge .9, .1, known by 200 each", _mean(None))
+    yield Scenario(mean, "true share .5", _mean(0.5))
     yield Scenario(mean, "true share .85", _mean(0.85))
     yield Scenario(mean, "true share .85, known by 40 each", _mean(0.85, known=40))
+    yield Scenario(two, "shares from .05 to .95", _mean(None, each=2))
     yield Scenario(two, "true share .5", _mean(0.5, each=2))
     yield Scenario(two, "true share .85", _mean(0.85, each=2))
 
@@ -75,12 +77,16 @@ def _share(
 
 
 def _mean(
-    truth: float, right: float = 0.9, wrong: float = 0.1, known: int = 200, each: int = 5
+    of: float | None, right: float = 0.9, wrong: float = 0.1, known: int = 200, each: int = 5
 ) -> Hit:
-    """A case has so many demands that are alike, and its value is the share that passed."""
+    """A case has so many demands that are alike, and its value is the share that passed.
+
+    of : the share of demands that are met; None for one that is drawn for each sample.
+    """
 
     def hit(rng: Rng, n: int) -> bool | None:
         rates = _rates(rng, right, wrong, known)
+        truth = float(rng.uniform(0.05, 0.95)) if of is None else of
         own = rng.beta(truth * 4, (1 - truth) * 4, n)
         met = rng.random((n, each)) < own[:, None]
         passed = rng.random((n, each)) < np.where(met, right, wrong)

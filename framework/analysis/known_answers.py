@@ -6,6 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+import numpy as np
+
 from framework.analysis.axes import axis_meta, correctable, corrected, verdicts_behind
 from framework.analysis.forms import poolable
 from framework.contracts import Axis
@@ -20,6 +22,8 @@ from framework.statistics.paired import compare
 from framework.statistics.seeding import generator
 
 NOT_KNOWN: Final = "judge's error not known"
+Verdicts = Mapping[str, tuple[float, float]]
+"""By case, the mean verdict and the share of answers with one."""
 
 
 def with_error(
@@ -67,26 +71,20 @@ def corrected_axes(
     of_axis = correctable()
     for name, axis in corrected().items():
         source = verdicts_behind(axis, success_axis)
-        if not source:
-            continue
+        rates = known.get(of_axis[source].demand_of(source)) if source else None
         given = [row for row in good if None not in (row.axes.get(axis), row.axes.get(source))]
-        rates = known.get(of_axis[source].demand_of(source))
-        judged = [
-            of_axis[source].has_verdict(row, source)
-            and (source == axis or row.determined is not False)
-            for row in given
-        ]
-        if rates is None or not any(judged):
+        if rates is None or not given:
             continue
         labels = [row.cluster or row.case_id for row in given]
-        turned = _is_turned(given, axis, of_axis[source])
-        said = [
-            abs((row.axes[axis] or 0.0) - turned) if met else None
-            for row, met in zip(given, judged, strict=True)
-        ]
         rng = generator(seed, "calibration", rates.set, axis)
-        found = corrected_mean(said, labels, *both_rates(rates, turned), rng)
-        found = turned_round(found) if turned else found
+        if pair := of_axis[axis].differences.get(axis):
+            one, two = (_verdicts_by_case(given, part, of_axis[axis], False) for part in pair)
+            places = {row.case_id: row.cluster or None for row in given}
+            found = _behind(one, two, rates.right, rates.wrong, places, seed, rates.set, axis)
+        else:
+            found = _share_behind(given, axis, of_axis[axis], labels, rates, rng)
+        if found is None:
+            continue
         entries[name] = {
             "mean": found.share,
             "ci_low": found.low,
@@ -97,6 +95,27 @@ def corrected_axes(
             "noise_sd": None,
         }
     return entries
+
+
+def _share_behind(
+    rows: Sequence[Row],
+    axis: str,
+    of_axis: type[Axis[Any]],
+    labels: Sequence[str],
+    rates: ErrorRates,
+    rng: np.random.Generator,
+) -> Corrected | None:
+    """The share behind a column of verdicts; None where no row has one."""
+    judged = [of_axis.has_verdict(row, axis) for row in rows]
+    if not any(judged):
+        return None
+    turned = _is_turned(rows, axis, of_axis)
+    said = [
+        abs((row.axes[axis] or 0.0) - turned) if met else None
+        for row, met in zip(rows, judged, strict=True)
+    ]
+    found = corrected_mean(said, labels, *both_rates(rates, turned), rng)
+    return turned_round(found) if turned else found
 
 
 def _is_turned(rows: Sequence[Row], axis: str, of_axis: type[Axis[Any]]) -> bool:
@@ -119,47 +138,73 @@ def turned_round(found: Corrected, of: float = 1.0) -> Corrected:
 
 
 def corrected_pair(
-    a: Sequence[Row], b: Sequence[Row], axis: str, rates: ErrorRates, seed: int
+    a: Sequence[Row],
+    b: Sequence[Row],
+    axis: str,
+    rates: ErrorRates,
+    seed: int,
+    success_axis: str = "",
 ) -> dict[str, Any]:
     """The difference of two arms on a judged axis, corrected for the judge's error on both.
 
-    On the cases where both arms have it; empty for an axis that is no verdicts of this error, or
-    where no answer was judged. `corrected_difference` says how, and what is assumed.
+    On the cases where both arms have it; empty for an axis that is no verdicts of this error, that
+    is a difference itself, or where no answer was judged. success_axis : as in `with_error`.
     """
-    of_axis = correctable().get(axis)
-    if of_axis is None or axis in of_axis.of_success or of_axis.demand_of(axis) != rates.demand:
+    source = verdicts_behind(axis, success_axis)
+    of_axis = correctable()
+    if not source or of_axis[source].demand_of(source) != rates.demand:
+        return {}
+    if axis in of_axis[axis].differences:
         return {}
     kept = [
         [r for r in poolable([r for r in rows if not r.error]) if r.axes.get(axis) is not None]
         for rows in (a, b)
     ]
-    turned = any(_is_turned(rows, axis, of_axis) for rows in kept)
-    right, wrong = both_rates(rates, turned)
-    false = wrong[0] / wrong[1]
-    sides = [_verdicts_by_case(rows, axis, of_axis, turned) for rows in kept]
-    both = sorted(sides[0].keys() & sides[1].keys())
-    if not any(s[c][1] for s in sides for c in both):
-        return {}
-    silent = any(side[case][1] < 1 for side in sides for case in both)
-    less = false if silent else 0.0
-    first, second = ({c: side[c][0] - less * side[c][1] for c in both} for side in sides)
+    turned = any(_is_turned(rows, axis, of_axis[axis]) for rows in kept)
+    one, other = (_verdicts_by_case(rows, axis, of_axis[axis], turned) for rows in kept)
     clusters = {row.case_id: row.cluster or None for row in a}
-    names = ("calibration", rates.set, axis)
-    found = compare(first, second, clusters, seed=seed, names=names, amount=silent)
-    shares = [sum(side[case][1] for case in both) / len(both) for side in sides]
-    given = corrected_difference(
-        found.interval, right, wrong, generator(seed, *names), judged=shares[0] - shares[1]
-    )
-    given = turned_round(given, 0.0) if turned else given
+    right, wrong = both_rates(rates, turned)
+    found = _behind(one, other, right, wrong, clusters, seed, rates.set, axis)
+    if found is None:
+        return {}
+    given = turned_round(found, 0.0) if turned else found
     return {
         "corrected_delta": given.share, "corrected_low": given.low,
         "corrected_high": given.high, "corrected_method": given.method,
     }  # fmt: skip
 
 
+def _behind(
+    a: Verdicts,
+    b: Verdicts,
+    right: tuple[int, int],
+    wrong: tuple[int, int],
+    clusters: Mapping[str, str | None],
+    seed: int,
+    *of: str,
+) -> Corrected | None:
+    """The difference behind that of verdicts by case; None where no answer was judged.
+
+    clusters : of cases. of : what names the draws. `corrected_difference` says how, and what is
+    assumed.
+    """
+    both, false = sorted(a.keys() & b.keys()), wrong[0] / wrong[1]
+    if not any(side[case][1] for side in (a, b) for case in both):
+        return None
+    silent = any(side[case][1] < 1 for side in (a, b) for case in both)
+    less = false if silent else 0.0
+    first, second = ({c: side[c][0] - less * side[c][1] for c in both} for side in (a, b))
+    names = ("calibration", *of)
+    found = compare(first, second, clusters, seed=seed, names=names, amount=silent)
+    shares = [sum(side[case][1] for case in both) / len(both) for side in (a, b)]
+    return corrected_difference(
+        found.interval, right, wrong, generator(seed, *names), judged=shares[0] - shares[1]
+    )
+
+
 def _verdicts_by_case(
     rows: Sequence[Row], axis: str, of_axis: type[Axis[Any]], turned: bool
-) -> dict[str, tuple[float, float]]:
+) -> Verdicts:
     """By case, the mean verdict and the share of answers with one, over trials and repeats."""
     found: dict[str, list[tuple[float, bool]]] = {}
     for row in rows:
@@ -186,20 +231,17 @@ def of_error(
     of_axis = correctable()
     demands = {axis: of_axis[axis].demand_of(axis) for axis in judged if axis in of_axis}
     for demand, rates in known.items():
-        names = {
-            a: n
-            for n, a in corrected().items()
-            if demands.get(verdicts_behind(a, success_axis)) == demand
-        }
+        names = {a: n for n, a in corrected().items() if demands.get(a) == demand}
         found = f"the judge {rates.told} of the set {rates.set}"
+        rests = "what rests on which answers are right and " if success_axis in names else ""
         if names and rates.discrimination <= 0:
             yield f"{found}: its verdicts say nothing ({', '.join(names)})"
         elif names:
             yield (
-                f"{found}, for which {', '.join(names.values())} allows, as do differences that "
-                "are called corrected, with the same rates in every stratum, which is assumed; "
-                "other differences, what else rests on which answers are right, p and "
-                "gates are of the verdicts as they are: such a judge shows "
+                f"{found}, for which {', '.join(names.values())} allows, as do columns of "
+                f"{rests}differences that are called corrected, with the same rates in every "
+                "stratum, which is assumed; other differences, the cost of a success, p and gates "
+                "are of the verdicts as they are: such a judge shows "
                 f"{rates.discrimination:.2f} of a difference"
             )
     if (unknown := [a for a in demands if demands[a] not in known]) and (known or kind == "llm"):

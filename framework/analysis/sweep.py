@@ -212,8 +212,8 @@ def _corrected(
     if a[0].get("judge_error") != b[0].get("judge_error"):
         return {}
     seed = min(int(summary["run"]["seed"]) for summary in (a[0], b[0]))
-    known = rates_in(a[0].get("judge_error")).values()
-    found = (corrected_pair(a[1], b[1], axis, rates, seed) for rates in known)
+    known, of_success = rates_in(a[0].get("judge_error")).values(), a[0].get("success_axis") or ""
+    found = (corrected_pair(a[1], b[1], axis, rates, seed, of_success) for rates in known)
     return next(filter(None, found), {})
 
 

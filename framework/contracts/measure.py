@@ -72,6 +72,8 @@ class Axis(Configured[S]):
     corrected : by name, a column that is one verdict of the judge or the mean of several, and where
         there is none (`has_verdict`) always 0 or always 1. Its mean, corrected for the judge's
         error, has the name where that was measured (`Judge.error_rates`), in strata too.
+    differences : by such a column that is the difference of two others on one case, these two; each
+        is 0 without a verdict.
     demands : by such a column, of what kind its verdicts are (`CalibrationSet.demand`), where they
         are not on answers.
     ratios : by name, two columns whose means over the same cases are divided, where both are there.
@@ -99,6 +101,7 @@ class Axis(Configured[S]):
     judged: ClassVar[frozenset[str]] = frozenset()
     of_success: ClassVar[frozenset[str]] = frozenset()
     corrected: ClassVar[Mapping[str, str]] = {}
+    differences: ClassVar[Mapping[str, tuple[str, str]]] = {}
     demands: ClassVar[Mapping[str, str]] = {}
     precision: ClassVar[Mapping[str, str]] = {}
     amounts: ClassVar[frozenset[str]] = frozenset()

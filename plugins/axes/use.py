@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from framework.contracts import Axis, Scored
-from framework.records import ABSTAIN, AxisScore
+from framework.records import ABSTAIN, AxisScore, Row
 from framework.registry import NoSettings, register
 from framework.retention import facts, states_fact
 from plugins.axes._answers import HIGHER, share
@@ -33,11 +33,13 @@ class Use(Axis[NoSettings]):
     leak : used where it was not sufficient, else None: luck, priors, or an answer from less than
         the policy needs. It has no better direction.
     p_ret_read : 1 when the view was sufficient, else 0: the P_ret of the cases of kappa and leak.
-    kappa_corrected, leak_corrected : the shares behind kappa and leak where a judge says what is
-        right, by its error on answers of known truth, which is assumed to be the same there.
     right_undetermined : 1 when right though undetermined. It has no better direction.
     kappa_abstain, leak_abstain : the same where abstaining is right; the columns above are None
         there, since any view that holds too little leads to abstaining.
+    kappa_corrected, leak_corrected, right_undetermined_corrected : the shares behind these where a
+        judge says what is right, by its error on answers of known truth, which is assumed to be
+        the same there.
+    kappa_abstain_corrected, leak_abstain_corrected : the same where abstaining is right.
     """
 
     higher_is_better: ClassVar[Mapping[str, bool | None]] = {
@@ -50,10 +52,16 @@ class Use(Axis[NoSettings]):
         "leak_abstain": None,
     }
     needs: ClassVar[tuple[str, ...]] = ("success", "items")
-    corrected: ClassVar[Mapping[str, str]] = {"kappa_corrected": "kappa", "leak_corrected": "leak"}
     of_success: ClassVar[frozenset[str]] = frozenset(
         {"kappa", "leak", "right_undetermined", "kappa_abstain", "leak_abstain"}
     )
+    corrected: ClassVar[Mapping[str, str]] = {f"{name}_corrected": name for name in of_success}
+
+    @staticmethod
+    def has_verdict(row: Row, column: str) -> bool:
+        """What a default or a guess decided is no use, and all else is not right by luck."""
+        lucky = column == "right_undetermined"
+        return Axis.has_verdict(row, column) and (row.determined is False) == lucky
 
     def score(self, scored: Scored) -> AxisScore:
         answer, gold, kept = scored.answer, scored.case.gold, scored.retained

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from framework.contracts import Axis, Scored
-from framework.records import ABSTAIN, AxisScore
+from framework.records import ABSTAIN, AxisScore, Row
 from framework.registry import NoSettings, register
 from plugins.protocols.intervene.views import INSERTED, REMOVED
 
@@ -24,6 +24,11 @@ class Intervention(Axis[NoSettings]):
     leak_removed : used from the view with it taken out. It has no better direction.
     use_effect : the first minus the second, in [-1, 1]: what the gold in view is worth to this
         reader amid what this memory shows. Higher is better.
+    decided_inserted, decided_removed : 1 where the answer from that view decided, 0 where it
+        abstained, fell back on the default or guessed. They have no better direction.
+    kappa_inserted_corrected, leak_removed_corrected, use_effect_corrected : the shares, and their
+        difference, behind these where a judge says what is right, by its error on answers of known
+        truth.
     intervened : 1 where both views could be made, 0 where not: no room for the gold in the budget,
         or no text that states an item. The columns above are None there. It has no better
         direction.
@@ -33,12 +38,23 @@ class Intervention(Axis[NoSettings]):
         "kappa_inserted": True,
         "leak_removed": None,
         "use_effect": True,
+        "decided_inserted": None,
+        "decided_removed": None,
         "intervened": None,
     }
     of_success: ClassVar[frozenset[str]] = frozenset(
         {"kappa_inserted", "leak_removed", "use_effect"}
     )
     signed: ClassVar[frozenset[str]] = frozenset({"use_effect"})
+    corrected: ClassVar[Mapping[str, str]] = {f"{name}_corrected": name for name in of_success}
+    differences: ClassVar[Mapping[str, tuple[str, str]]] = {
+        "use_effect": ("kappa_inserted", "leak_removed")
+    }
+
+    @staticmethod
+    def has_verdict(row: Row, column: str) -> bool:
+        """Whether the answer from that view decided: what did not is no use, whatever is right."""
+        return row.axes.get(f"decided_{column.partition('_')[2]}") == 1
 
     def score(self, scored: Scored) -> AxisScore:
         gold = scored.case.gold
@@ -52,6 +68,8 @@ class Intervention(Axis[NoSettings]):
                 "kappa_inserted": put_in,
                 "leak_removed": taken_out,
                 "use_effect": put_in - taken_out,
+                "decided_inserted": _decided(scored.others[INSERTED]),
+                "decided_removed": _decided(scored.others[REMOVED]),
                 "intervened": 1.0,
             },
             evidence=tuple(
@@ -64,6 +82,10 @@ class Intervention(Axis[NoSettings]):
 
 
 def _used(scored: Scored) -> float:
+    return float(scored.succeeded and _decided(scored))
+
+
+def _decided(scored: Scored) -> float:
     answer = scored.answer
     assert answer is not None  # a case whose answer can't be read has no axes of answers
-    return float(scored.succeeded and not answer.defaulted)
+    return float(answer.decision != ABSTAIN and not answer.defaulted)

@@ -133,5 +133,59 @@ def test_what_rests_on_which_answers_are_right_shares_the_error_of_that_verdict(
     assert told({ANSWERS: ASKED}, "answer_correct") == set(), "no verdict, and so no error of one"
 
 
+def intervened(n: int, inserted: int, removed: int, decided: int) -> list[Row]:
+    """n cases: right with the gold put in, right without it, and decided without it; ANSWERed."""
+    return [
+        replace(row, axes={
+            **row.axes, "intervened": 1.0, "decided_inserted": 1.0,
+            "decided_removed": float(i < decided), "kappa_inserted": float(i < inserted),
+            "leak_removed": float(i < removed), "use_effect": float(i < inserted) - (i < removed),
+        })
+        for i, row in enumerate(answered(n, n // 2))
+    ]  # fmt: skip
+
+
+def test_use_under_intervention_is_corrected_by_the_verdicts_on_its_own_views() -> None:
+    """100 cases: the judge passed 76 with the gold in, and 10 of the 40 that decided without it."""
+    rows = intervened(100, inserted=76, removed=10, decided=40)
+    known = {ANSWERS: ASKED}
+    found = with_error(rows, axes_of_rows(rows, 7), known, "llm", 7, "answer_correct")
+    put_in, taken_out = (0.76 - WRONG) / 0.7, (0.10 - 0.4 * WRONG) / 0.7
+    assert found["kappa_inserted_corrected"]["mean"] == pytest.approx(put_in)
+    assert found["leak_removed_corrected"]["mean"] == pytest.approx(taken_out)
+    effect = found["use_effect_corrected"]
+    assert effect["mean"] == pytest.approx(put_in - taken_out)
+    assert effect["ci_low"] < put_in - taken_out < effect["ci_high"] <= 1
+    assert effect["ci_low"] > found["use_effect"]["ci_low"], "the verdicts show less than there is"
+    # Where the domain's own rule says what is right, no judge errs on it.
+    by_rule = with_error(rows, axes_of_rows(rows, 7), known, "llm", 7, "eda")
+    assert not {n for n in by_rule if n.endswith("_corrected")} - {"answer_correct_corrected"}
+    # Of an answer that no view decided there is no verdict, and nothing to correct.
+    silent = [
+        replace(row, axes={**row.axes, "decided_inserted": 0.0, "decided_removed": 0.0})
+        for row in intervened(20, inserted=0, removed=0, decided=0)
+    ]
+    found = with_error(silent, axes_of_rows(silent, 7), known, "llm", 7, "answer_correct")
+    assert not {"kappa_inserted_corrected", "use_effect_corrected"} & found.keys()
+
+
+def test_the_difference_of_two_arms_in_use_is_corrected_where_a_judge_says_what_is_right() -> None:
+    a, b = (intervened(100, inserted=n, removed=0, decided=0) for n in (76, 34))
+    found = corrected_pair(a, b, "kappa_inserted", ASKED, 1, "answer_correct")
+    assert found["corrected_delta"] == pytest.approx(0.42 / 0.7)
+    assert corrected_pair(a, b, "kappa_inserted", ASKED, 1, "eda") == {}
+    assert corrected_pair(a, b, "use_effect", ASKED, 1, "answer_correct") == {}, "of one arm's own"
+
+
+def test_luck_is_corrected_where_there_was_luck() -> None:
+    """Of 20 undetermined answers 11 passed: (.55 - .2) / .7 of them are right."""
+    rows = [
+        replace(row, determined=n >= 20, axes={**row.axes, "right_undetermined": float(n < 11)})
+        for n, row in enumerate(answered(80, 40))
+    ]
+    found = with_error(rows, axes_of_rows(rows, 7), {ANSWERS: ASKED}, "llm", 7, "answer_correct")
+    assert found["right_undetermined_corrected"]["mean"] == pytest.approx(0.25 * 0.35 / 0.7)
+
+
 def test_a_corrected_axis_stands_behind_its_own() -> None:
     assert with_corrected(["eda", "rcs"]) == ["eda", "rcs", "rcs_corrected"]
