@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import itertools
+import re
 import sys
 import typing
 from collections.abc import Mapping
-from typing import Any
+from pathlib import Path
+from typing import Any, Final
 
 from framework.errors import UserError
 from framework.registry import Plugin, broken, nearest, plugins
 from framework.reporting.terminal import wrapped
+
+_EXPERIMENT: Final = "experiment"
+"""The folder of whole configurations, of which no plugin is one."""
 
 
 def list_plugins(args: argparse.Namespace) -> int:
@@ -19,10 +25,10 @@ def list_plugins(args: argparse.Namespace) -> int:
     from framework.analysis.columns import columns_of, of_cost
 
     found = plugins()
-    groups = sorted({p.group for p in found})
+    groups = sorted({_EXPERIMENT, *(p.group for p in found)})
     if args.group is not None and args.group not in groups:
         raise UserError(f"no group {args.group!r}{nearest(args.group, groups)}")
-    for group in groups if args.group is None else [args.group]:
+    for group in [g for g in groups if g != _EXPERIMENT] if args.group is None else [args.group]:
         print(group)
         of_group = [plugin for plugin in found if plugin.group == group]
         for plugin in of_group:
@@ -32,7 +38,10 @@ def list_plugins(args: argparse.Namespace) -> int:
             if group == args.group == "axis":
                 _print_columns(columns_of(plugin))
         if group == args.group and (more := _more_options(group, {p.name for p in of_group})):
-            print(wrapped(f"with other settings: {', '.join(more)}", "  ", " " * 4))
+            if of_group:
+                print("\n  with other settings, by name")
+            for name, said in more.items():
+                print(wrapped(f"{name:<22} {said}", "  ", " " * 25))
         if group == args.group == "axis":
             print("\nwhat being right costs, in every run whose domain says what success is")
             _print_columns(of_cost())
@@ -41,12 +50,30 @@ def list_plugins(args: argparse.Namespace) -> int:
     return 1 if broken() else 0
 
 
-def _more_options(group: str, names: set[str]) -> list[str]:
-    """The options of a group that are no plugin's own: those of files."""
-    from framework.engine.compose import composer, options
+def _more_options(group: str, names: set[str]) -> dict[str, str]:
+    """The options of a group that are no plugin's own, with what their files say of them first."""
+    from hydra.core.global_hydra import GlobalHydra
 
+    from framework.engine.compose import composer
+
+    found: dict[str, str] = {}
     with composer():
-        return sorted(set(options(group)) - names)
+        loader = GlobalHydra.instance().config_loader()
+        folders = [Path(one.path) for one in loader.get_sources() if one.scheme() == "file"]
+        inner = [f"{group}/{name}" for name in loader.list_groups(group)]
+        for place in (group, *inner):
+            for name in loader.get_group_options(place):
+                option = f"{place}/{name}".removeprefix(f"{group}/")
+                files = [one for f in folders if (one := f / place / f"{name}.yaml").is_file()]
+                found[option] = _first_sentence(files[0]) if files else ""
+    return {name: found[name] for name in sorted(found.keys() - names)}
+
+
+def _first_sentence(file: Path) -> str:
+    """That of the comment with which a file begins; empty where it begins otherwise."""
+    lines = itertools.takewhile(lambda line: line.startswith("#"), file.read_text().splitlines())
+    text = " ".join(line.lstrip("# ") for line in lines if "@package" not in line)
+    return re.split(r"(?<=\.)\s", text, maxsplit=1)[0].rstrip(".")
 
 
 def _print_columns(found: Mapping[str, str]) -> None:

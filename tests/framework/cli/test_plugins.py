@@ -117,7 +117,7 @@ def test_every_command_takes_a_folder_of_options(
         ("arch", "sharp", "defaults: [bm25, _self_]\nk1: 3.0\n"),
     ):
         (tmp_path / "mine" / group).mkdir(parents=True)
-        (tmp_path / "mine" / group / f"{name}.yaml").write_text(text)
+        (tmp_path / "mine" / group / f"{name}.yaml").write_text(f"# Ours, {name}. More.\n{text}")
     folder = ("--config-dir", "mine")
     given = ("domain=few", "arch=sharp,none", "protocol=retrieve", "tracking=none", "n_cases=2")
     ran = framework(capsys, *folder, "-m", *given, "hydra.sweep.dir=s", "hydra.launcher.workers=1")
@@ -135,8 +135,13 @@ def test_every_command_takes_a_folder_of_options(
             done = framework(capsys, *argv)
             assert done.status == 0, (argv, done.err)
     listed = framework(capsys, "list", "arch", *folder).out
-    assert re.search(r"with other settings: [^:]*\bsharp\b[^:]*\btyped_graph_1hop\b", listed)
+    _, more = listed.split("with other settings, by name\n")
+    assert "\n  sharp                  Ours, sharp\n" in more
+    assert re.search(r"\n  mem0_raw +mem0ai [\d.]+ with infer=False: each event is", more)
     assert "sharp" not in framework(capsys, "list", "arch").out
+    experiments = framework(capsys, "list", "experiment").out
+    assert "\n  quickstart             The main job: " in experiments
+    assert "\n  depth/decay_ablation   Recency of edges (Depth 11.7, figure 27)" in experiments
     assert (
         framework(capsys, "list", "--config-dir=no").mistake
         == "--config-dir: no is not a directory"
