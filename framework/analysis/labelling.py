@@ -77,9 +77,11 @@ def verdicts_of(runs: Sequence[Path]) -> list[Verdict]:
 def unsupported_of(run: Path) -> tuple[int, int]:
     """Verdicts in a run's records that rest on words which the answer does not have, of how many.
 
-    In records of before such verdicts were kept there are none.
+    Those on answers from further views are counted too. In records of before such verdicts were
+    kept there are none.
     """
-    said = [v for record in _records(run) for v in record.get("verdicts", ())]
+    parts = (p for record in _records(run) for p in (record, *record.get("others", {}).values()))
+    said = [verdict for part in parts for verdict in part.get("verdicts", ())]
     return sum(not verdict.get("supported", True) for verdict in said), len(said)
 
 

@@ -312,4 +312,5 @@ def _stop_on_errors(plan: Plan, errors: int, rows: int, error: str) -> None:
     allowed = plan.top.max_errors
     limit = allowed * rows if allowed < 1 else allowed
     if error and errors > limit:
-        raise TooManyErrors(f"{counted(errors, 'case')} failed; the last: {error}")
+        failed = f"{counted(errors, 'case')} failed, more than max_errors={allowed:g} allows"
+        raise TooManyErrors(f"{failed}; the last: {error}")

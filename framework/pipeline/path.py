@@ -295,7 +295,7 @@ class Pipeline:
             "retained": kept,
             "answer": said.answer,
             "clean": said.clean,
-            **({"others": _kept(scored.others)} if scored.others else {}),
+            **({"others": _kept(scored.others, measured.of_others)} if scored.others else {}),
             "prompts": ledger.prompts,
             "evidence": measured.evidence,
             "verdicts": measured.verdicts,
@@ -494,9 +494,10 @@ async def _scored_axes(
         return await score_axes(axes, scored)
 
 
-def _kept(others: Mapping[str, Scored]) -> dict[str, Record]:
-    """What a record keeps of the answers from further views, by name."""
+def _kept(others: Mapping[str, Scored], judged: Mapping[str, Record]) -> dict[str, Record]:
+    """What a record keeps of the answers from further views, by name, with the verdicts on them."""
     return {
         name: {"view": other.view.items, "retained": other.retained, "answer": other.answer}
+        | ({"verdicts": judged[name]} if name in judged else {})
         for name, other in others.items()
     }

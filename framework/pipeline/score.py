@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,11 +14,15 @@ from framework.records import AxisScore
 
 @dataclass(slots=True, kw_only=True)
 class Measured:
-    """The axes of one case: values, evidence by axis, the judge's verdicts and what a row says."""
+    """The axes of one case: values, evidence by axis, the judge's verdicts and what a row says.
+
+    of_others : by further view, the verdicts on the answer from it, where it was asked about.
+    """
 
     values: dict[str, float | None] = field(default_factory=dict)
     evidence: dict[str, tuple[str, ...]] = field(default_factory=dict)
     verdicts: list[dict[str, Any]] = field(default_factory=list)
+    of_others: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
     outcome: dict[str, Any] = field(default_factory=dict)
 
 
@@ -63,27 +67,38 @@ async def score_axes(axes: Iterable[Axis[Any]], scored: Scored) -> Measured:
             score = await _score(axis, given)
             measured.values.update(score.values)
             measured.evidence[axis.name] = score.evidence
-            if recorder is not None:
-                measured.verdicts += [{"axis": axis.name, **v} for v in recorder.verdicts]
-                recorder.verdicts.clear()
+            measured.verdicts += _told(axis, recorder)
             if says in axis.judged:
                 given = replace(given, success=score.values[says])
-                given = replace(given, others=await _judged_others(axis, given))
+                others = {}
+                async for name, other in _judged_others(axis, given):
+                    others[name] = other
+                    if verdicts := _told(axis, recorder):
+                        measured.of_others[name] = verdicts
+                given = replace(given, others=others)
     measured.outcome = outcome_of(scored, measured.values)
     return measured
 
 
-async def _judged_others(axis: Axis[Any], scored: Scored) -> dict[str, Scored]:
-    """The case from other views with what the judge makes of each answer, asked once about it."""
+async def _judged_others(axis: Axis[Any], scored: Scored) -> AsyncIterator[tuple[str, Scored]]:
+    """The case from each other view with what the judge makes of the answer, asked once about it."""
     known = [(scored.answer, scored.success)]
-    others = {}
     for name, other in scored.others.items():
         found = [success for answer, success in known if answer == other.answer]
         if not found:
-            found = [(await _score(axis, other)).values[scored.domain.success_axis]]
+            asked = replace(other, judge=scored.judge)
+            found = [(await _score(axis, asked)).values[scored.domain.success_axis]]
             known.append((other.answer, found[0]))
-        others[name] = replace(other, success=found[0])
-    return others
+        yield name, replace(other, success=found[0])
+
+
+def _told(axis: Axis[Any], recorder: RecordingJudge | None) -> list[dict[str, Any]]:
+    """The verdicts since it was last asked for them."""
+    if recorder is None:
+        return []
+    told = [{"axis": axis.name, **verdict} for verdict in recorder.verdicts]
+    recorder.verdicts.clear()
+    return told
 
 
 async def _score(axis: Axis[Any], scored: Scored) -> AxisScore:

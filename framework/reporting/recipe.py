@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
 from framework.analysis.evidence import printed_names
 from framework.contracts.recipe import Recipe
@@ -15,37 +16,46 @@ from framework.reporting.blocks import Block, Cell, Details, Page, Table, Text
 from framework.reporting.figures.style import Drawing, FigureWriter
 from framework.reporting.html import to_html
 from framework.reporting.markdown import to_markdown
-from framework.store.directory import FIGURES, SWEEP
+from framework.store.directory import FIGURES, HTML, MARKDOWN, SWEEP
 from framework.store.former import read_json
 from framework.store.state import SUMMARY
+
+_MADE_BY: Final = "Made by: report --recipe"
 
 
 def write_recipe(name: str, sources: Sequence[Path], target: Path | None) -> tuple[Path, str]:
     """Make a recipe and write its page; return the HTML file and the page as Markdown.
 
     target : a directory; `runs/recipes/PAPER-WHAT` where None is given. The same sources give the
-    same bytes. Raises UserError for an unknown recipe, or sources that lack what it needs: then
-    nothing is written.
+    same bytes. Raises UserError for an unknown recipe, sources that lack what it needs, or a
+    directory with the page of a run or of someone else: then nothing is written.
     """
     plugin = _find(name)
     recipe: Recipe = plugin.cls()
     if not sources and recipe.needs:
         raise UserError(f"{name} needs {recipe.needs}")
     directory = target or Path("runs") / "recipes" / recipe.name.replace("/", "-")
+    _check_no_other_page(directory)
     writer = FigureWriter(directory / FIGURES)
     names = _names(sources)
     made = recipe.blocks(sources, lambda drawing: writer.add_figure(_drawn(drawing, names)))
     blocks = list(_named(made, names))
     page = Page(
         title=f"{plugin.summary} ({recipe.source})",
-        blocks=[*blocks, Text(f"Made by: report --recipe {recipe.name}")],
+        blocks=[*blocks, Text(f"{_MADE_BY} {recipe.name}")],
     )
     text = to_markdown(page)
     directory.mkdir(parents=True, exist_ok=True)
-    (directory / "report.md").write_text(text, encoding="utf-8")
-    html = directory / "report.html"
+    (directory / MARKDOWN).write_text(text, encoding="utf-8")
+    html = directory / HTML
     html.write_text(to_html(page), encoding="utf-8")
     return html, text
+
+
+def _check_no_other_page(directory: Path) -> None:
+    for page in (directory / MARKDOWN, directory / HTML):
+        if page.exists() and _MADE_BY not in page.read_text("utf-8", errors="replace"):
+            raise UserError(f"--to: {page} is there, and no recipe made it: name another directory")
 
 
 def _names(sources: Sequence[Path]) -> dict[str, str]:

@@ -187,6 +187,7 @@ class RescoreProtocol(RunProtocol[NoSettings]):
             "prompts": [*prompts, *ledger.prompts],
             "evidence": {**record["evidence"], **measured.evidence},
             "verdicts": [*kept, *measured.verdicts],
+            **_others(record, measured.of_others),
         }
 
     def _record(self, key: RowKey) -> dict[str, Any]:
@@ -194,6 +195,14 @@ class RescoreProtocol(RunProtocol[NoSettings]):
         record: dict[str, Any] = read_json(self._answers.readline())
         del record["key"], record["error"]
         return record
+
+
+def _others(record: Mapping[str, Any], judged: Mapping[str, Any]) -> dict[str, Any]:
+    """The answers from further views with the verdicts on them, where a judge was asked again."""
+    if not judged:
+        return {}
+    others = record["others"].items()
+    return {"others": {n: {**one, "verdicts": judged.get(n, [])} for n, one in others}}
 
 
 def _places(lines: BinaryIO, file: Path) -> dict[RowKey, int]:

@@ -142,6 +142,12 @@ def test_what_rests_on_which_answers_are_right_is_judged_with_them(
     columns = ("answer_correct", "kappa", "kappa_inserted", "leak_removed")
     assert not any(row.axes[name] for row in old for name in columns), "the rules read no answer"
     assert all(row.success == row.axes[name] == 1.0 for row in new for name in columns)
+    for directory, met in ((done.directory, False), (again.directory, True)):
+        lines = (directory / "answers.jsonl").read_text().splitlines()
+        others = [of for line in lines for of in json.loads(line)["others"].values()]
+        told = [verdict["met"] for of in others for verdict in of.get("verdicts", ())]
+        assert told == [met] * len(told), "each by the judge of its own run"
+        assert told, "an answer that no other view gave is asked about"
 
 
 @pytest.mark.slow

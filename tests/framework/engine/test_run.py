@@ -173,7 +173,9 @@ def test_too_many_errors_stop_the_run_and_it_can_be_resumed(tmp_path: Path) -> N
     plan = trivial_plan(n_cases=20, reader={"plugin": "trivial", "fail_on": "The number"})
     outcome = execute(plan, tmp_path / "run")
     assert outcome.summary is None
-    assert outcome.stopped.startswith("3 cases failed; the last: RuntimeError")
+    assert outcome.stopped.startswith(
+        "3 cases failed, more than max_errors=0.1 allows; the last: RuntimeError"
+    )
     outcome = execute(with_top(plan, max_errors=1000), tmp_path / "run")
     assert outcome.summary is not None
     assert outcome.summary["errors"]["n"] == 20

@@ -80,6 +80,8 @@ def test_answers_from_other_views_are_judged_too_and_their_verdicts_are_none_of_
     assert found.values["kappa"] == 0.0
     assert judge.given == [SAYS_ELSE.text, SAYS_SO.text], "each once"
     assert [(v["axis"], v["met"]) for v in found.verdicts] == [("answer", False)]
+    assert found.of_others.keys() == {INSERTED}, "the answer without the gold is the case's own"
+    assert [(v["axis"], v["met"]) for v in found.of_others[INSERTED]] == [("answer", True)]
 
 
 def test_axes_that_share_a_verdict_are_scored_again_together() -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from framework.contracts.recipe import AddFigure
+from framework.errors import UserError
 from framework.reporting import recipe as pages
 from framework.reporting.blocks import Block, Cell, Table
 from framework.reporting.figures.style import Drawing, canvas, handles, legend, marks
@@ -76,3 +77,18 @@ def test_captions_cells_and_figures_say_what_is_lexical(
     assert [tick.get_text() for tick in panel.get_xticklabels()] == shown
     assert [text.get_text() for text in panel.texts] == ["dense(lexical)"]
     assert [text.get_text() for text in made.figure.legends[0].get_texts()] == shown
+
+
+def test_a_recipe_overwrites_no_page_but_a_recipes(
+    sweep: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pages, "_find", lambda _: SimpleNamespace(cls=Lists, summary="Lists"))
+    first, text = pages.write_recipe("tests/lists", [sweep], sweep / "page")
+    assert pages.write_recipe("tests/lists", [sweep], sweep / "page") == (first, text)
+    for name in ("report.md", "report.html"):
+        (sweep / name).write_text("a run's")
+        with pytest.raises(UserError, match=f"{name} is there, and no recipe made it"):
+            pages.write_recipe("tests/lists", [sweep], sweep)
+        assert (sweep / name).read_text() == "a run's"
+        assert not (sweep / "figures").exists()
+        (sweep / name).unlink()
