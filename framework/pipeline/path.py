@@ -494,7 +494,7 @@ async def _scored_axes(
         return await score_axes(axes, scored)
 
 
-def _kept(others: Mapping[str, Scored], judged: Mapping[str, Record]) -> dict[str, Record]:
+def _kept(others: Mapping[str, Scored], judged: Mapping[str, object]) -> dict[str, Record]:
     """What a record keeps of the answers from further views, by name, with the verdicts on them."""
     return {
         name: {"view": other.view.items, "retained": other.retained, "answer": other.answer}

@@ -81,7 +81,7 @@ async def score_axes(axes: Iterable[Axis[Any]], scored: Scored) -> Measured:
 
 
 async def _judged_others(axis: Axis[Any], scored: Scored) -> AsyncIterator[tuple[str, Scored]]:
-    """The case from each other view with what the judge makes of the answer, asked once about it."""
+    """The case from each other view with what the judge makes of its answer, asked about once."""
     known = [(scored.answer, scored.success)]
     for name, other in scored.others.items():
         found = [success for answer, success in known if answer == other.answer]
