@@ -29,6 +29,8 @@ from benchmarks.memory_tables import (
     ARMS,
     BUDGETS,
     LIKE,
+    by_depth,
+    depths_head,
     differences,
     differences_head,
     option_of,
@@ -72,7 +74,8 @@ class Setting:
     limit: int | None = None
 
 
-_GOVERNANCE: Final = ("domain=governance", "domain.depths=[1,2,3,4]")
+_DEPTHS: Final = (1, 2, 3, 4)
+_GOVERNANCE: Final = ("domain=governance", f"domain.depths=[{','.join(map(str, _DEPTHS))}]")
 _LOCOMO: Final = ("domain=locomo", "n_cases=null", "domain.unknown_file=true")
 _CONVERSATIONS: Final = "locomo/locomo_first5.json"
 _SESSIONS: Final = 3
@@ -136,7 +139,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         action="append",
         default=[],
         metavar="PATH",
-        help="write the tables there; to PATH#near, or #...-near, the differences from ours",
+        help="write the tables there; to PATH#near, or #...-near, the differences from ours; to "
+        "PATH#depths retention by causal depth",
     )
     args = parser.parse_args(arguments)
     if args.model and (args.replay or args.keep or args.recorded):
@@ -153,7 +157,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not args.replay:
         systems = [probed(one, canaries, shlex.split(args.model)) for one in systems]
     chosen = args.settings.split(",") if args.settings else [one.name for one in SETTINGS]
-    parts, differ, near = list[str](), list[str](), list[str]()
+    parts, differ, near, deep = list[str](), list[str](), list[str](), list[str]()
     for setting in (one for one in SETTINGS if one.name in chosen):
         asked = [s for s in systems if s.asks == setting.small and not missing(s, setting, args)]
         words = cases_of(setting, args.data, runs)
@@ -176,6 +180,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parts.append(table(setting.name, jobs, {s.name: s.version for s in asked}, found, canaries))
         print(parts[-1], end="\n\n", flush=True)
         near += differences(setting.name, jobs)
+        deep += [] if setting.small else by_depth(setting.name, jobs, _DEPTHS)
     if args.keep and not args.replay:
         now, before, _ = _recorded_rows()
         now |= {name: kept[name] for name in chosen if name in kept}
@@ -186,11 +191,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parts.append("\n".join(["Not run:", "", *left]))
         print(parts[-1])
     for place in args.into:
-        text = (
-            "\n".join([*differences_head(), *near])
-            if place.partition("#")[2].endswith("near")
-            else "\n\n".join(parts)
-        )
+        name = place.partition("#")[2]
+        if name.endswith("near"):
+            text = "\n".join([*differences_head(), *near])
+        elif name == "depths":
+            text = "\n".join([*depths_head(_DEPTHS), *deep])
+        else:
+            text = "\n\n".join(parts)
         put_between_markers(place, text)
     for line in differ:
         print(f"not as recorded: {line}", file=sys.stderr)

@@ -26,6 +26,8 @@ NEAREST: Final = {
 }
 """By system the arm of ours that ranks the same texts by the same mechanism, and by it alone."""
 BUDGETS: Final = ("tight", "moderate", "loose")
+DEPTHS_AT: Final = "moderate"
+"""The budget of the table by depth: the one that LongHorizon takes first."""
 
 
 def table(
@@ -147,6 +149,27 @@ def _difference(theirs: Job | None, ours: Job | None) -> str:
     return f"{found.delta:+.2f}{between} ({differ} of {found.n} differ)"
 
 
+def depths_head(depths: Sequence[int]) -> list[str]:
+    """Of the table by depth."""
+    head = ["cases", "arm", *(f"P_ret d={depth}" for depth in depths)]
+    return [f"| {' | '.join(cells)} |" for cells in (head, ["---"] * len(head))]
+
+
+def by_depth(setting: str, jobs: Sequence[Job], depths: Sequence[int]) -> list[str]:
+    """The lines of a setting: each arm's retention at each causal depth, at one budget."""
+    own = [job for job in jobs if job.budget == DEPTHS_AT]
+    printed = printed_names(job.summary for job in own)
+    lines = []
+    for job in sorted(own, key=lambda job: (_place(job.arm), job.arm)):
+        strata = {d: name for name, d in job.summary["depths"].items()}
+        entries = [job.summary["strata"][strata[d]] for d in depths if d in strata]
+        if len(entries) == len(depths):
+            kind = {"kind": job.summary["axes"]["p_ret"]["kind"]}
+            cells = [_entry({**entry["p_ret"], **kind}) for entry in entries]
+            lines.append(f"| {' | '.join([setting, printed.get(job.arm, job.arm), *cells])} |")
+    return lines
+
+
 def _place(arm: str) -> int:
     """Systems of others first, then the references, then ours in their manner."""
     known, name = [*ARMS, *LIKE], option_of(arm)
@@ -160,7 +183,10 @@ def option_of(arm: str) -> str:
 
 def _cell(job: Job, axis: str) -> str:
     """An axis of a job with its interval, and over how many cases it is."""
-    entry = job.summary["axes"].get(axis)
+    return _entry(job.summary["axes"].get(axis))
+
+
+def _entry(entry: Mapping[str, Any] | None) -> str:
     cell = entry_cell(entry)
     if entry is None or entry["mean"] is None:
         return "–"

@@ -17,7 +17,7 @@ import pytest
 import yaml
 
 from benchmarks import memories
-from benchmarks.memory_tables import BUDGETS, differences
+from benchmarks.memory_tables import BUDGETS, by_depth, differences
 from framework.engine.compose import compose_plan, composer
 from framework.engine.prepare import open_domain
 from framework.statistics.comparison import CaseMeans
@@ -171,6 +171,27 @@ def test_a_system_is_set_beside_the_arm_of_ours_by_the_same_cases() -> None:
     line, _ = differences(setting.name, jobs)
     assert "| -0.30 " in line
     assert "(3 of 10 differ)" in line
+
+
+def test_retention_by_depth_is_of_one_budget_and_of_cases_that_have_depths() -> None:
+    def job(arm: str, budget: str, means: Sequence[float]) -> Any:
+        strata = {
+            f"stratum=d{d}": {"p_ret": {"mean": m, "n": 15, "ci_low": 0.0, "ci_high": 1.0}}
+            for d, m in enumerate(means, start=1)
+        }
+        summary = {"run": {"arch": arm, "embedder": ""}, "budget_use": {}, "strata": strata,
+                   "axes": {"p_ret": {"kind": "rule-based" if arm == "reme" else "model-free"}},
+                   "depths": {name: d for d, name in enumerate(strata, start=1)}}  # fmt: skip
+        return SimpleNamespace(arm=arm, budget=budget, summary=summary)
+
+    jobs = [job("bm25", b, (0.4, 0.1)) for b in ("tight", "moderate")]
+    jobs += [job("reme", "moderate", (0.9, 0.2)), job("none", "moderate", ())]
+    lines = by_depth("governance", jobs, (1, 2))
+    assert [line.strip("| ").split(" | ")[:2] for line in lines] == [
+        ["governance", "reme"], ["governance", "bm25"]
+    ]  # fmt: skip
+    assert "| 0.90† .00–1.0 (n 15) | 0.20† .00–1.0 (n 15) |" in lines[0]
+    assert "| 0.40 .00–1.0 (n 15) | 0.10 .00–1.0 (n 15) |" in lines[1]
 
 
 def test_a_file_that_was_only_begun_is_no_recording(
