@@ -174,7 +174,7 @@ def test_a_system_is_set_beside_the_arm_of_ours_by_the_same_cases() -> None:
 
 
 def test_retention_by_depth_is_of_one_budget_and_of_cases_that_have_depths() -> None:
-    def job(arm: str, budget: str, means: Sequence[float]) -> Any:
+    def job(arm: str, budget: str, means: tuple[float, ...]) -> Any:
         strata = {
             f"stratum=d{d}": {"p_ret": {"mean": m, "n": 15, "ci_low": 0.0, "ci_high": 1.0}}
             for d, m in enumerate(means, start=1)
