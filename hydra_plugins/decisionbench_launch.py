@@ -66,7 +66,7 @@ class Grid(Sweeper):
             raise SystemExit(shards.start(self._config, arguments, self._launch, apart=apart))
         from framework.cli.start import start_sweep
 
-        raise SystemExit(start_sweep(self._config, arguments, self._launch))
+        raise SystemExit(start_sweep(self._config, arguments, self._launch, apart=apart))
 
     @property
     def _launcher(self) -> str:

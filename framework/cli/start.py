@@ -65,17 +65,22 @@ def start(config: Any) -> int:
     return show(run_single(plan_of(config, hydra), directory_of(hydra, "run"), Ending()))
 
 
-def start_sweep(config: Any, overrides: list[str], launch: Callable[[Any], None]) -> int:
-    """Run the sweep that Hydra composed, or resume it, and return the exit status."""
+def start_sweep(
+    config: Any, overrides: list[str], launch: Callable[[Any], None], *, apart: bool
+) -> int:
+    """Run the sweep that Hydra composed, or resume it, and return the exit status.
+
+    apart : whether its jobs may run on several machines.
+    """
     from framework.cli.ending import Ending, show
     from framework.engine.compose import directory_of, grid
     from framework.engine.sweep import start_sweep as begin
 
-    other = _other_than_new(config, config.hydra, overrides, launch)
+    other = _other_than_new(config, config.hydra, overrides, launch, apart=apart)
     if other is not None:
         return other
     jobs, directory = grid(overrides, config), directory_of(config.hydra, "sweep")
-    return show(begin(jobs, overrides, directory, Ending(), launch))
+    return show(begin(jobs, overrides, directory, Ending(), launch, apart=apart))
 
 
 def _other_than_new(
@@ -83,6 +88,8 @@ def _other_than_new(
     hydra: Any,
     overrides: Sequence[str],
     launch: Callable[[Any], None] | None = None,
+    *,
+    apart: bool = False,
 ) -> int | None:
     """The exit status of resuming a run or sweep, or of a dry run; None for a new one."""
     from framework.cli.ending import Ending, show
@@ -95,7 +102,7 @@ def _other_than_new(
         if dry:
             raise UserError("dry_run is of a run that has not begun; leave out resume")
         given = [override for override in overrides if key_of(override) != "resume"]
-        return show(resume(Path(str(begun)), given, Ending(), launch))
+        return show(resume(Path(str(begun)), given, Ending(), launch, apart=apart))
     if dry:
         from framework.cli.estimate import show as show_estimate
 

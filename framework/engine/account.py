@@ -6,6 +6,8 @@ import logging
 import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import fields
+from math import floor
 from pathlib import Path
 from typing import Any, Final
 
@@ -22,6 +24,8 @@ from framework.text.reading import read_json
 
 SPENDING: Final = ".spending.sqlite"
 """The file of accounts, beside the directories of runs and sweeps."""
+OWN: Final = ".own"
+"""Of a sweep's directory: files that one job alone opens."""
 
 _log = logging.getLogger(__name__)
 
@@ -53,7 +57,26 @@ def own_files(job: Path) -> Path:
 
     They stand beside this path, which is itself nowhere.
     """
-    return job.parent / ".own" / job.name / job.name
+    return job.parent / OWN / job.name / job.name
+
+
+def apart(plan: Plan, job: Path, n: int) -> list[str]:
+    """What makes one of n jobs share nothing: its part of the caps, and files it alone opens."""
+    files = own_files(job).parent
+    caches = [
+        f"{group}.{field.name}={str(files / Path(named).name)!r}"
+        for group, part in plan.used.items()
+        for field in fields(part.settings)
+        if field.name == "cache" and (named := getattr(part.settings, field.name))
+    ]
+    return [*dealt_caps(plan, n), *caches]
+
+
+def dealt_caps(plan: Plan, n: int) -> list[str]:
+    """The part of each cap that one of n jobs has."""
+    usd, tokens = plan.top.max_cost_usd, plan.top.max_tokens_total
+    of_usd = [] if usd is None else [f"max_cost_usd={floor(usd / n * 1e6) / 1e6}"]
+    return of_usd + ([] if tokens is None else [f"max_tokens_total={tokens // n}"])
 
 
 def joint_account(plan: Plan, directory: Path, jobs: Sequence[State]) -> str:
@@ -68,8 +91,9 @@ def joint_account(plan: Plan, directory: Path, jobs: Sequence[State]) -> str:
 
 
 def tell_spent(plan: Plan, sweep: Path) -> None:
-    """Log what a sweep has spent so far, by all its jobs."""
-    _close(_opened(plan, sweep, _of_sweep(sweep)), "sweep")
+    """Log what a sweep has spent so far, by all its jobs, where they have one account."""
+    if known := _of_sweep(sweep):
+        _close(_opened(plan, sweep, known), "sweep")
 
 
 def _opened(plan: Plan, top: Path, known: str | None) -> Spending:

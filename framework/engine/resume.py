@@ -15,18 +15,33 @@ from framework.engine.job import Job, check_job, check_operational, run_job
 from framework.engine.listener import Listener
 from framework.engine.protocols.rescore import RescoreSource
 from framework.engine.run import Outcome, check_same
-from framework.engine.sweep import SWEEP_PLAN, Launch, SweepOutcome, alone_in, load_jobs, run_sweep
+from framework.engine.sweep import (
+    SWEEP_PLAN,
+    Launch,
+    SweepOutcome,
+    alone_in,
+    check_apart,
+    load_jobs,
+    run_sweep,
+    stored_sweep,
+)
 from framework.engine.work import in_turn
 from framework.errors import UserError
 from framework.store.state import load_state
 
 
 def resume(
-    path: Path, overrides: Sequence[str], listener: Listener, launch: Launch | None = None
+    path: Path,
+    overrides: Sequence[str],
+    listener: Listener,
+    launch: Launch | None = None,
+    *,
+    apart: bool = False,
 ) -> Outcome | SweepOutcome:
     """Finish what `path` holds. Raises UserError for other than operational overrides.
 
-    launch : runs the jobs of a sweep that are left; by default one after the other.
+    launch : runs the jobs of a sweep that are left; by default one after the other. apart : whether
+        it may do so on several machines.
     """
     if not path.is_dir():
         beside = sorted(p for p in path.parent.glob(f"{escape(path.name)}.*") if p.is_dir())
@@ -35,6 +50,7 @@ def resume(
     with composer(), one_domain(), ExitStack() as inside:
         if (path / SWEEP_PLAN).is_file():
             inside.enter_context(alone_in(path))
+            check_apart(path, stored_sweep(path), apart=apart)
             jobs = load_jobs(path, overrides)
             rescored = any(job.origin for job in jobs)  # a launcher elsewhere knows of no origin
             chosen = in_turn if launch is None or rescored else launch

@@ -19,7 +19,8 @@ from framework.analysis.prereg.results import judged_runs
 from framework.analysis.sheets import write_table
 from framework.analysis.sweep import sweep_summary
 from framework.config import Plan, is_operational, stored_plan
-from framework.engine.account import new_account, tell_spent
+from framework.engine.account import OWN, dealt_caps, new_account, tell_spent
+from framework.engine.account import apart as apart_of
 from framework.engine.compose import compose_plan, key_of
 from framework.engine.job import RUNS, Job, check_job, check_operational, timed
 from framework.engine.listener import Listener
@@ -63,7 +64,7 @@ class SweepOutcome:
 
 _log = logging.getLogger(__name__)
 
-_OF_A_SWEEP = frozenset({SWEEP, SWEEP_PLAN, COMPARISON, FIGURES, ".submitit"})
+_OF_A_SWEEP = frozenset({SWEEP, SWEEP_PLAN, COMPARISON, FIGURES, OWN, ".submitit"})
 """Names in a sweep's directory beside its runs; a launcher on a cluster has a folder of its own."""
 _FREED_S = 5.0
 """Seconds in which the workers of a sweep end once its first process was killed."""
@@ -77,18 +78,31 @@ def start_sweep(
     directory: Path | None,
     listener: Listener,
     launch: Launch,
+    *,
+    apart: bool = False,
 ) -> SweepOutcome:
     """Validate every job, then run them all. Call inside `composer`.
 
-    `overrides` are those of the command line, for the record.
+    `overrides` are those of the command line, for the record. apart : whether jobs may run on
+    several machines, so that no file is written by two of them: each has its part of the caps and
+    caches of its own.
     """
     planned = plan_jobs(jobs)
+    apart = apart and len(planned) > 1
     identity = digest([job.plan.digest for job in planned])[7:19]
     name = planned[0].plan.top.run_name or timed(f"sweep-{identity}")
     path = directory or RUNS / name
-    create_sweep(path, overrides, planned)
+    if apart:  # what a file is named by is known once the jobs are
+        planned = plan_jobs(each_apart(path, planned))
+    create_sweep(path, overrides, planned, **({"account": None, "apart": True} if apart else {}))
     with alone_in(path):
         return run_sweep(path, planned, listener, launch)
+
+
+def each_apart(path: Path, jobs: Sequence[Job]) -> list[list[str]]:
+    """The overrides of jobs in a directory, none of which shares anything with another."""
+    n = len(jobs)
+    return [[*job.plan.overrides, *apart_of(job.plan, path / job.name, n)] for job in jobs]
 
 
 def alone_in(path: Path) -> AbstractContextManager[None]:
@@ -97,6 +111,15 @@ def alone_in(path: Path) -> AbstractContextManager[None]:
     Raises UserError where another process has it.
     """
     return held(path / SWEEP_PLAN, _FREED_S, f"the sweep {path}")
+
+
+def check_apart(path: Path, stored: Mapping[str, Any], *, apart: bool) -> None:
+    """Raise UserError for a sweep whose jobs share files, where they may be on several machines."""
+    if apart and len(stored["jobs"]) > 1 and not stored.get("apart"):
+        raise UserError(
+            f"resume={path}: its jobs share one account and cache, so they go on under "
+            "hydra/launcher=processes, basic or joblib"
+        )
 
 
 def plan_jobs(jobs: Sequence[Sequence[str]]) -> list[Job]:
@@ -321,6 +344,8 @@ def load_jobs(path: Path, operational: Sequence[str]) -> list[Job]:
     for plan in plans:
         check_operational(plan, operational)
     overrides = [[*known["overrides"], *operational] for known in stored["jobs"]]
+    if stored.get("apart"):
+        overrides = [[*given, *_dealt(given, operational, len(overrides))] for given in overrides]
     names = [known["name"] for known in stored["jobs"]]
     if (origin := stored.get("rescored_from")) is None:
         jobs = plan_jobs(overrides)
@@ -335,6 +360,12 @@ def load_jobs(path: Path, operational: Sequence[str]) -> list[Job]:
         replace(job, stored_as=name, begun=state and check_same(job.plan, state))
         for job, name, state in zip(jobs, names, begun, strict=True)
     ]
+
+
+def _dealt(overrides: Sequence[str], operational: Sequence[str], n: int) -> list[str]:
+    """One job's part of the caps that `operational` gives for all n."""
+    given = {key_of(one) for one in operational}
+    return [one for one in dealt_caps(compose_plan(overrides), n) if key_of(one) in given]
 
 
 def _check_unchanged(

@@ -10,14 +10,13 @@ from __future__ import annotations
 import logging
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
-from math import floor
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from framework.cli.ending import FAILED, Ending, show
 from framework.config import Plan
-from framework.engine.account import joint_account, own_files, tell_spent
+from framework.engine.account import dealt_caps, joint_account, tell_spent
 from framework.engine.compose import compose_plan, directory_of, grid, key_of
 from framework.engine.domains import open_domain
 from framework.engine.job import RUNS, Job, check_job, check_operational, run_job, run_name
@@ -28,7 +27,9 @@ from framework.engine.run import begun_in
 from framework.engine.sweep import (
     Launch,
     alone_in,
+    check_apart,
     create_sweep,
+    each_apart,
     load_jobs,
     plan_jobs,
     stored_sweep,
@@ -61,7 +62,7 @@ def start(config: Any, arguments: Sequence[str], launch: Launch, *, apart: bool)
     check_new(work)
     jobs = plan_jobs([_shard(overrides, number, n) for number in range(1, n + 1)])
     if apart:  # what a file is named by is known once the jobs are
-        jobs = plan_jobs([[*job.plan.overrides, *_own(job, work, n)] for job in jobs])
+        jobs = plan_jobs(each_apart(work, jobs))
     told = {
         "of": n,
         "run": path.name,
@@ -88,14 +89,10 @@ def resume(path: Path, arguments: Sequence[str], launch: Launch, *, apart: bool)
         raise UserError(f"resume={path}: the configuration files are not what they were")
     check_operational(plan, operational)
     plan = compose_plan([*stored["overrides"], *operational])
-    if apart and not stored["apart"]:
-        raise UserError(
-            f"resume={path}: its shards share one account and cache, so they go on under "
-            "hydra/launcher=processes, basic or joblib"
-        )
-    dealt_caps = _caps(plan, stored["of"]) if stored["apart"] else []
+    check_apart(path, {**stored_sweep(path), "apart": stored["apart"]}, apart=apart)
+    caps = dealt_caps(plan, stored["of"]) if stored["apart"] else []
     with alone_in(path):
-        jobs = load_jobs(path, [*operational, *dealt_caps])
+        jobs = load_jobs(path, [*operational, *caps])
         target = path.with_name(stored["run"])
         return _go_on(_Whole(path, target, Job(plan=plan), stored["apart"]), jobs, launch)
 
@@ -209,22 +206,3 @@ def _shard(overrides: Sequence[str], number: int, n: int) -> list[str]:
     kept = [o for o in overrides if key_of(o).split(".")[0] not in ("gate", "baseline")]
     quiet = ["baseline=null", "gate.baseline=null", "tracking=none", "report=false"]
     return [*kept, *quiet, f"part={SHARD}:{number}/{n}"]
-
-
-def _own(job: Job, work: Path, n: int) -> list[str]:
-    """What makes a shard share nothing: its part of the caps, and files that it alone opens."""
-    files = own_files(work / job.name).parent
-    caches = [
-        f"{group}.{field.name}={str(files / Path(named).name)!r}"
-        for group, part in job.plan.used.items()
-        for field in fields(part.settings)
-        if field.name == "cache" and (named := getattr(part.settings, field.name))
-    ]
-    return [*_caps(job.plan, n), *caches]
-
-
-def _caps(plan: Plan, n: int) -> list[str]:
-    """The part of each cap that one of so many shards has."""
-    usd, tokens = plan.top.max_cost_usd, plan.top.max_tokens_total
-    dealt_usd = [] if usd is None else [f"max_cost_usd={floor(usd / n * 1e6) / 1e6}"]
-    return dealt_usd + ([] if tokens is None else [f"max_tokens_total={tokens // n}"])

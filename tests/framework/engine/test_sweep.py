@@ -270,7 +270,9 @@ def test_too_many_failed_cases_are_status_1(
     done = run(capsys, *LOAN, "arch=none", "n_cases=4", "hydra.run.dir=r")
     assert done.status == 1
     assert done.out == "run: r\n"
-    assert done.err.startswith("stopped: 1 case failed; the last: RuntimeError: told to fail")
+    assert done.err.startswith(
+        "stopped: 1 case failed, more than max_errors=0.1 allows; the last: RuntimeError: told to "
+    )
     assert done.err.endswith("resume it with resume=r\n")
 
 

@@ -342,6 +342,41 @@ def test_shards_apart_have_each_its_part_of_the_cap_and_files_of_its_own(
     assert cli.main(["verify", "runs/m"]) == 0
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(400)
+def test_jobs_of_a_sweep_on_many_machines_share_no_file_and_no_cap(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    swept = [word for word in SERVED if not word.startswith("arch=")] + ["arch=none,bm25"]
+    with server("-m", *swept, tokens=lambda text: 500) as running:
+        sent_to = of(running, "openai")
+        cap = 2 * (300 + int(worst_case(tmp_path, *sent_to)))
+        monkeypatch.setattr(launch, "_HERE", ())  # as if the launcher had many machines
+        given = ("-m", *swept, *sent_to, f"max_tokens_total={cap}")
+        assert run(capsys, *given, "hydra.sweep.dir=s").status == 1
+        accounts = [one for path in Path("s").glob(f".own/*/{SPENDING}") for one in spent(path)]
+        assert sum(one.calls for one in accounts) == running.counts.calls > 0
+        assert all(one.tokens <= cap // 2 for one in accounts), "each its half of the cap"
+        assert not Path(".cache").exists()
+        assert not Path(SPENDING).exists()
+        planned = json.loads(Path("s/sweep_plan.json").read_text())
+        assert planned["account"] is None
+        assert len({str(job["overrides"][-1]) for job in planned["jobs"]}) == 2
+        raised = run(capsys, "resume=s", "max_tokens_total=1000000")
+        assert raised.status == 0, raised.err
+        assert max(running.counts.requests.values()) == 1, "nothing is paid twice"
+    assert cli.main(["verify", "s"]) == 0
+
+
+def test_a_sweep_of_one_machine_goes_on_there(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = [word for word in CHEAP if not word.startswith("arch=")]
+    assert run(capsys, "-m", *words, "arch=none,bm25", "hydra.sweep.dir=s").status == 0
+    monkeypatch.setattr(launch, "_HERE", ())
+    assert "share one account and cache" in run(capsys, "resume=s").mistake
+
+
 def responses_in(path: Path) -> int:
     """How many responses a cache has."""
     with contextlib.closing(sqlite3.connect(path)) as db:
