@@ -20,10 +20,11 @@ from framework.statistics.misclassification import (
 )
 from framework.statistics.paired import compare
 from framework.statistics.seeding import generator
+from framework.text.canonical import canonical_json
 
 NOT_KNOWN: Final = "judge's error not known"
 Verdicts = Mapping[str, tuple[float, float]]
-"""By case, the mean verdict and the share of answers with one."""
+"""By case, or by row, the mean verdict and the share of answers with one."""
 
 
 def with_error(
@@ -78,8 +79,16 @@ def corrected_axes(
         labels = [row.cluster or row.case_id for row in given]
         rng = generator(seed, "calibration", rates.set, axis)
         if pair := of_axis[axis].differences.get(axis):
-            one, two = (_verdicts_by_case(given, part, of_axis[axis], False) for part in pair)
-            places = {row.case_id: row.cluster or None for row in given}
+            # By row, as the mean itself is: a case counts by the trials that define it.
+            own = {canonical_json(list(row.key)): row for row in given}
+            one, two = (
+                {key: _verdict(row, part, of_axis[axis], False) for key, row in own.items()}
+                for part in pair
+            )
+            alone = len(set(labels)) == len(labels)
+            places = {
+                key: None if alone else row.cluster or row.case_id for key, row in own.items()
+            }
             found = _behind(one, two, rates.right, rates.wrong, places, seed, rates.set, axis)
         else:
             found = _share_behind(given, axis, of_axis[axis], labels, rates, rng)
@@ -183,10 +192,10 @@ def _behind(
     seed: int,
     *of: str,
 ) -> Corrected | None:
-    """The difference behind that of verdicts by case; None where no answer was judged.
+    """The difference behind that of verdicts; None where no answer was judged.
 
-    clusters : of cases. of : what names the draws. `corrected_difference` says how, and what is
-    assumed.
+    clusters : of the same cases, or rows. of : what names the draws. `corrected_difference` says
+    how, and what is assumed.
     """
     both, false = sorted(a.keys() & b.keys()), wrong[0] / wrong[1]
     if not any(side[case][1] for side in (a, b) for case in both):
@@ -206,15 +215,18 @@ def _verdicts_by_case(
     rows: Sequence[Row], axis: str, of_axis: type[Axis[Any]], turned: bool
 ) -> Verdicts:
     """By case, the mean verdict and the share of answers with one, over trials and repeats."""
-    found: dict[str, list[tuple[float, bool]]] = {}
+    found: dict[str, list[tuple[float, float]]] = {}
     for row in rows:
-        judged = of_axis.has_verdict(row, axis)
-        said = abs((row.axes[axis] or 0.0) - turned) if judged else 0.0
-        found.setdefault(row.case_id, []).append((said, judged))
+        found.setdefault(row.case_id, []).append(_verdict(row, axis, of_axis, turned))
     return {
         case: (sum(v for v, _ in own) / len(own), sum(j for _, j in own) / len(own))
         for case, own in found.items()
     }
+
+
+def _verdict(row: Row, axis: str, of_axis: type[Axis[Any]], turned: bool) -> tuple[float, float]:
+    judged = of_axis.has_verdict(row, axis)
+    return (abs((row.axes[axis] or 0.0) - turned) if judged else 0.0, float(judged))
 
 
 def of_error(

@@ -169,6 +169,28 @@ def test_use_under_intervention_is_corrected_by_the_verdicts_on_its_own_views() 
     assert not {"kappa_inserted_corrected", "use_effect_corrected"} & found.keys()
 
 
+def test_the_effect_counts_a_case_by_the_trials_that_define_it_as_its_two_parts_do() -> None:
+    """20 cases whose ten trials all used the gold, and 20 with one such trial that did not."""
+    rows = [
+        replace(row, case_id=f"{kind}{row.case_id}", trial=trial,
+                axes=row.axes if trial in defined else dict.fromkeys(row.axes))
+        for kind, used, defined in (("easy", 20, range(10)), ("hard", 0, range(1)))
+        for trial in range(10)
+        for row in intervened(20, inserted=used, removed=0, decided=0)
+    ]  # fmt: skip
+    sure = ErrorRates(set="questions", right=(100_000, 100_000), wrong=(0, 100_000))
+    found = with_error(rows, axes_of_rows(rows, 7), {ANSWERS: sure}, "llm", 7, "answer_correct")
+    expected = 200 / 220
+    for name in ("kappa_inserted", "use_effect", "kappa_inserted_corrected"):
+        assert found[name]["mean"] == pytest.approx(expected, abs=1e-3), name
+    effect = found["use_effect_corrected"]
+    assert effect["mean"] == pytest.approx(expected, abs=1e-3)
+    assert effect["n"] == 40
+    width = effect["ci_high"] - effect["ci_low"]
+    plain = found["use_effect"]["ci_high"] - found["use_effect"]["ci_low"]
+    assert width == pytest.approx(plain, rel=0.2), "its trials are no cases of their own"
+
+
 def test_the_difference_of_two_arms_in_use_is_corrected_where_a_judge_says_what_is_right() -> None:
     a, b = (intervened(100, inserted=n, removed=0, decided=0) for n in (76, 34))
     found = corrected_pair(a, b, "kappa_inserted", ASKED, 1, "answer_correct")
