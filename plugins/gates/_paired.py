@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, TypeVar
 
-from framework.analysis.forms import model_free, of_read_forms
+from framework.analysis.forms import asks_model, model_free_axes, of_read_forms
 from framework.bounds import Bounded, above, at_least
 from framework.contracts import Gate, GateOutcome
 from framework.errors import UserError
 from framework.records import Row
 from framework.registry import nearest, plugins
+from framework.text.counting import counted
 
 if TYPE_CHECKING:  # numpy is a tenth of the time that a command takes to start
     from framework.statistics.noninferiority import Decision
@@ -63,6 +64,10 @@ class GateSettings(Bounded):
 
 
 S = TypeVar("S", bound=GateSettings)
+_OF_CASES: Final = {
+    "n_lost": "with a value for the baseline alone, counted as the worst",
+    "n_unread": "left out, in forms that the model does not read",
+}
 
 
 class PairedGate(Gate[S]):
@@ -106,6 +111,7 @@ class PairedGate(Gate[S]):
         if wrong:
             reason = "; ".join(f"{f['axis']}: {f['conclusion']}, {f['reason']}" for f in wrong)
             reason += f"; compared with {self.settings.baseline}"
+        reason += "".join(f"; {note}" for note in _notes(findings))
         return GateOutcome(
             name=self.name, passed=not wrong, findings=tuple(findings), reason=reason
         )
@@ -123,7 +129,9 @@ def judge(
 
     A case's value is the mean over its trials and repeats. A row that failed, or that an arm did
     not offer (`Row.state`), takes the value that speaks against the claim: the worst for the
-    candidate, the best for the baseline.
+    candidate, the best for the baseline. So does a case whose value the candidate alone leaves
+    undefined (`n_lost`): which cases count must not be its own choice. Cases in a form that the
+    model of either side does not read are of neither (`n_unread`), and the reason says so.
 
     Args:
         rows: of the candidate.
@@ -147,9 +155,12 @@ def judge(
         higher = _higher_is_better(axis)
         worst, best = (0.0, 1.0) if higher else (1.0, 0.0)
         own, its = _poolable(axis, rows, baseline)
+        values, against = _case_values(own, axis, worst), _case_values(its, axis, best)
+        lost = [case for case, value in against.items()
+                if value is not None and values.get(case, worst) is None]  # fmt: skip
         comparison = compare(
-            _case_values(own, axis, worst),
-            _case_values(its, axis, best),
+            values | dict.fromkeys(lost, worst),
+            against,
             clusters,
             seed=seed,
             names=(label, axis),
@@ -173,6 +184,8 @@ def judge(
                 "n": comparison.n,
                 "n_clusters": comparison.n_clusters,
                 "n_undefined": comparison.n_undefined,
+                "n_lost": len(lost),
+                "n_unread": len({row.case_id for row in rows} - {row.case_id for row in own}),
                 "n_discordant": comparison.n_discordant,
                 "errors": _failed(rows),
                 "baseline_errors": _failed(baseline),
@@ -180,6 +193,18 @@ def judge(
             }
         )
     return judged
+
+
+def _notes(findings: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+    """What a reader must know of the cases that findings are of."""
+    for name, told in _OF_CASES.items():
+        axes = dict[int, list[str]]()
+        for found in findings:
+            axes.setdefault(found[name], []).append(found["axis"])
+        for n, of in axes.items():
+            where = "" if len(of) == len(findings) else f"{', '.join(of)}: "
+            if n:
+                yield f"{where}{counted(n, 'case')} {told}"
 
 
 def best_constant(baseline: Sequence[Row], axis: str) -> tuple[str, list[Row]] | None:
@@ -237,10 +262,16 @@ def _case_values(rows: Sequence[Row], axis: str, failed: float) -> dict[str, flo
 def _poolable(
     axis: str, rows: Sequence[Row], baseline: Sequence[Row]
 ) -> tuple[Sequence[Row], Sequence[Row]]:
-    """Of both sides the cases in a form that both read, if any; all of an axis without a model."""
-    free = axis in model_free(rows) & model_free(baseline)
-    unread = {row.case_id for row in (*rows, *baseline) if not row.form_read}
-    if free or unread.issuperset(row.case_id for row in rows):
+    """Of both sides the cases in a form that both read, if any.
+
+    Of an axis without a model also the others in which neither side asked one: a call in one case
+    must not take others from the comparison.
+    """
+    free = axis in model_free_axes()
+    both = (*rows, *baseline)
+    asked = {row.case_id for row in both if not free or asks_model(row)}
+    unread = {row.case_id for row in both if not row.form_read} & asked
+    if unread.issuperset(row.case_id for row in rows):
         return rows, baseline
     left = [[row for row in side if row.case_id not in unread] for side in (rows, baseline)]
     return left[0], left[1]

@@ -273,3 +273,40 @@ def test_a_case_that_an_arm_does_not_offer_counts_as_its_worst() -> None:
     outcome = decide("noninferiority", refused, baseline)
     assert outcome.passed is False
     assert (only(outcome)["delta"], only(outcome)["errors"]) == (-0.5, 100)
+
+
+def test_cases_that_the_candidate_leaves_undefined_count_as_the_worst() -> None:
+    """An axis over the cases that a memory retained: it must not choose them."""
+    baseline = rows([1.0] * 200, axis="kappa")
+    candidate = rows([1.0] * 90 + [None] * 110, axis="kappa")
+    outcome = decide("noninferiority", candidate, baseline, axes=["kappa"])
+    assert outcome.passed is False
+    assert (only(outcome)["n"], only(outcome)["n_lost"]) == (200, 110)
+    assert "110 cases with a value for the baseline alone, counted as the worst" in outcome.reason
+    # What neither defines, and what the baseline alone leaves undefined, says nothing of it.
+    other = rows([1.0] * 90 + [None] * 110, axis="kappa")
+    outcome = decide("noninferiority", candidate, other, axes=["kappa"])
+    assert outcome.passed is True
+    assert (only(outcome)["n"], only(outcome)["n_lost"]) == (90, 0)
+    outcome = decide("noninferiority", baseline, other, axes=["kappa"])
+    assert (only(outcome)["n"], only(outcome)["n_lost"]) == (90, 0)
+
+
+def test_cases_in_forms_that_are_not_read_are_told() -> None:
+    def side(value: float, asked: int) -> list[Row]:
+        return [
+            Row(case_id=f"c{i:03}", arm="a", axes={"p_ret": 1.0 if i % 2 else value},
+                form_read=bool(i % 2), usage={"ingest": Usage(calls=int(i < asked))})
+            for i in range(160)
+        ]  # fmt: skip
+
+    def judged(asked: int) -> GateOutcome:
+        return decide("noninferiority", side(0.0, asked), side(1.0, 0), axes=["p_ret"])
+
+    plain, few, all_ = judged(0), judged(2), judged(160)
+    assert [only(one)["n_unread"] for one in (plain, few, all_)] == [0, 1, 80]
+    assert "left out" not in plain.reason
+    assert "; 1 case left out, in forms that the model does not read" in few.reason
+    assert (plain.passed, few.passed) == (False, False), "a call in one case hides that one"
+    assert only(all_)["n"] == 80
+    assert "; 80 cases left out, in forms that the model does not read" in all_.reason
