@@ -44,7 +44,7 @@ from framework.contracts.run import (
     Tracker,
     Views,
 )
-from framework.contracts.session import Interactive, Turn
+from framework.contracts.session import Guessable, Interactive, Turn
 
 __all__ = [
     "PLAIN",
@@ -65,6 +65,7 @@ __all__ = [
     "Failure",
     "Gate",
     "GateOutcome",
+    "Guessable",
     "Interactive",
     "Judge",
     "Model",

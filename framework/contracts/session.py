@@ -34,6 +34,18 @@ class Interactive(Protocol):
         ...
 
 
+@runtime_checkable
+class Guessable(Protocol):
+    """An interactive domain that says how far guessing goes: the floor of what a memory earns."""
+
+    def guess(self, case: Case, replies: Sequence[str]) -> Answer:
+        """What who sees the task alone would best answer next.
+
+        replies : to the answers that this gave before, oldest first.
+        """
+        ...
+
+
 class Turn(Protocol):
     """One turn: what it asks of memory, who answers, and whether the session ends with it.
 

@@ -14,12 +14,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from framework.text.canonical import canonical_json
 from framework.text.reading import read_json
 from plugins.domains.governance.content import Planned
 from plugins.domains.governance.lexicon import SCALE, Setting, Value
+
+_DISHONOURED: Final = "The {} does not honour the decision that governs it."
 
 
 def invariant_of(
@@ -101,9 +103,14 @@ def reviewed(edit: str, invariant: str, change_plan: str) -> tuple[bool, str]:
         elif setting in check["keep"] and value != check["keep"][setting]:
             said.append(f"The {label} is not as the ticket asks.")
         elif setting in check["require"] and not _holds(value, check["require"][setting]):
-            said.append(f"The {label} does not honour the decision that governs it.")
+            said.append(_DISHONOURED.format(label))
     merges = not said and values.keys() == labels.keys()
     return merges, " ".join(said) or ("Merged." if merges else "The edit has other settings.")
+
+
+def dishonours(said: str, label: str) -> bool:
+    """Whether a review says that this setting is not what governs it."""
+    return _DISHONOURED.format(label) in said
 
 
 def _holds(value: str | None, clause: Mapping[str, Any]) -> bool:

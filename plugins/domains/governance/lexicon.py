@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -74,6 +74,16 @@ def best_blind() -> float:
     regard to it.
     """
     return float(max(sum(p for v, p in chances().items() if v.admits(step)) for step in SCALE))
+
+
+def next_blind(tried: Collection[int]) -> int:
+    """The step that is admitted most probably by what `draw` gives, where none of these was.
+
+    The least of them; the first that was not tried where nothing that `draw` gives is left.
+    """
+    left = {v: p for v, p in chances().items() if not any(v.admits(step) for step in tried)}
+    new = [step for step in SCALE if step not in tried] or [SCALE[0]]
+    return max(new, key=lambda step: (sum(p for v, p in left.items() if v.admits(step)), -step))
 
 
 def decision_bits() -> float:

@@ -8,9 +8,10 @@ from typing import TypeVar
 from framework.contracts import Domain
 from framework.records import Answer, Case, Event, Gold
 from framework.text.canonical import canonical_json, digest
+from framework.text.reading import read_json
 from plugins.domains.governance.content import Planned
-from plugins.domains.governance.invariant import checks, complies, reviewed
-from plugins.domains.governance.lexicon import SCALE, UNIT, lexicon
+from plugins.domains.governance.invariant import checks, complies, dishonours, reviewed
+from plugins.domains.governance.lexicon import SCALE, UNIT, lexicon, next_blind
 
 S = TypeVar("S")
 
@@ -32,6 +33,22 @@ class ChangePlans(Domain[S]):
 
     def reference(self, case: Case) -> Answer | None:
         return Answer(edit=case.gold.answer)
+
+    def guess(self, case: Case, replies: Sequence[str]) -> Answer:
+        """The plan as it is, then, of what its review names, the step that is likeliest left."""
+        plan = read_json(case.task.material["change_plan"])
+        values = {planned["setting"]: planned["value"] for planned in plan["settings"]}
+        tried: dict[str, list[int]] = {}
+        for reply in replies:
+            for planned in plan["settings"]:
+                if dishonours(reply, planned["label"]):
+                    setting = planned["setting"]
+                    steps = tried.setdefault(setting, [])
+                    steps.append(int(values[setting]))
+                    values[setting] = str(next_blind(steps))
+        edit = [{"component": plan["component"], "setting": setting, "value": value}
+                for setting, value in values.items()]  # fmt: skip
+        return Answer(edit=canonical_json(edit))
 
     def tools(self, case: Case) -> Mapping[str, str]:
         return {}

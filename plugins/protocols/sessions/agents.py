@@ -1,4 +1,4 @@
-"""Who acts in a session: the run's model, and two scripts that show what the measure can do."""
+"""Who acts in a session: the run's model, and three scripts that show what the measure can do."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from framework.contracts import Client, Interactive, Reader, maybe_await
+from framework.contracts import Client, Guessable, Interactive, Reader, maybe_await
 from framework.records import Answer, Case, Item, MemoryView, TaskCard
 from framework.text.sentences import sentences
 from plugins.protocols.sessions.next_action import ANSWER, Exchange, told
@@ -74,13 +74,19 @@ def _rests_on(sentence: str, ground: str) -> bool:
     return stated is not None and all(stated[part] in sentence for part in ("name", "label"))
 
 
-def scripted(agent: str, case: Case, domain: Interactive) -> Answer:
-    """The answer of a control: `oracle` knows the task's reference, `stubborn` says nothing.
+def scripted(agent: str, case: Case, domain: Interactive, replies: Sequence[str]) -> Answer:
+    """The answer of a control.
+
+    `oracle` knows the task's reference, `stubborn` says nothing, `guesses` sees the task and what
+    was said to its answers before (`replies`), and no memory.
 
     Raises ValueError where the oracle has no reference to give.
     """
     if agent == "stubborn":
         return Answer(rationale="No.", edit="[]")
+    if agent == "guesses":
+        assert isinstance(domain, Guessable)  # checked before the run
+        return domain.guess(case, replies)
     found = domain.reference(case)
     if found is None:
         raise ValueError(f"{case.id} has no reference answer to give")

@@ -9,7 +9,7 @@ from itertools import groupby, islice
 from typing import Annotated, Any, ClassVar, Final, Literal
 
 from framework.bounds import Bounded, at_least
-from framework.contracts import Domain, Interactive, RowKey, RunProtocol
+from framework.contracts import Domain, Guessable, Interactive, RowKey, RunProtocol
 from framework.contracts import Pipeline as Driven
 from framework.errors import UserError
 from framework.pipeline.path import Pipeline
@@ -39,8 +39,9 @@ class SessionsSettings(Bounded):
     carries : what of the earlier cases of a series stays written: `decisions`, what they left; or
         `all`, what was tried on them too.
     k : most items asked of an arm; null for as many as the budget could hold.
-    agent : `model`, the run's; or a control, `oracle` (answers the reference at once) or `stubborn`
-        (gives one empty answer again and again). Controls ask no model.
+    agent : `model`, the run's; or a control, `oracle` (answers the reference at once), `stubborn`
+        (gives one empty answer again and again) or `guesses` (reads the task and what is said to
+        its answers, and no memory). Controls ask no model.
     """
 
     turns: Annotated[int, at_least(1)] = 8
@@ -90,6 +91,8 @@ class Sessions(RunProtocol[SessionsSettings]):
                 f"protocol={self.name}: domain {domain.name} does not say what comes back to an "
                 "answer, so that there are no turns to take"
             )
+        if self.settings.agent == "guesses" and not isinstance(domain, Guessable):
+            raise UserError(f"protocol.agent=guesses: domain {domain.name} has no guess to make")
 
     async def drive(
         self, pipeline: Driven, cases: Iterable[Case], done: frozenset[RowKey]

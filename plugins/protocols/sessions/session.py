@@ -29,7 +29,7 @@ ENDS: Final = ("resolved", "given_up", "out_of_turns", "out_of_tokens")
 """What a session can end with, beside an error; the first that holds counts."""
 COUNTED: Final = ("recall", "answer", "write")
 """Phases that a session is billed for; the ingest of a history is its sessions' together."""
-Agent = Literal["model", "oracle", "stubborn"]
+Agent = Literal["model", "oracle", "stubborn", "guesses"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -185,8 +185,9 @@ class Session:
 
     async def _act(self, task: TaskCard, view: MemoryView, client: Client) -> Exchange:
         if self.agent != "model":
-            if self.agent == "oracle" or self.standing is None:
-                self.standing = scripted(self.agent, self.case, self.domain)
+            if self.agent != "stubborn" or self.standing is None:
+                replies = [turn.reply for turn in self.turns]
+                self.standing = scripted(self.agent, self.case, self.domain, replies)
             return self._replied(self.standing)
         if not self.turns:
             return await self._answer(task, view, client)

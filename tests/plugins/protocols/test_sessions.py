@@ -9,15 +9,18 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from framework.contracts import Interactive
+from framework.engine.compose import compose_plan, composer
+from framework.engine.domains import open_domain
 from framework.engine.dry_run import dry_run_of
 from framework.errors import UserError
-from framework.records import Answer, Item, MemoryView, Row, Usage
+from framework.records import Answer, Gold, Item, MemoryView, Row, Usage
 from framework.rows import by_session, measured
 from framework.store import verify_run
 from framework.store.state import load_state, read_summary
@@ -135,6 +138,32 @@ def test_nothing_but_the_limits_ends_the_stubborn(capsys: pytest.CaptureFixture[
     assert len(rows) == 18
     last = [row for row in rows if row.turn == 2]
     assert all(row.axes["out_of_turns"] == 1.0 and row.axes["answers"] == 3.0 for row in last)
+
+
+def test_guessing_sees_no_memory_and_no_gold(capsys: pytest.CaptureFixture[str]) -> None:
+    given = ("protocol.agent=guesses", "n_cases=60", "domain=governance", *SHORT)
+    one, other = (run(capsys, arch, *given).directory for arch in ("arch=none", "arch=oracle"))
+    rows, others = (list(load_state(path).rows) for path in (one, other))
+    ends, same = ([row for row in of if "resolved" in row.axes] for of in (rows, others))
+    assert [row.axes["resolved"] for row in ends] == [row.axes["resolved"] for row in same]
+    assert all(row.axes["session_tokens"] == 0.0 for row in ends)
+    last = {row.case_id: row for row in ends}.values()
+    assert len(last) == 60
+    # One step of 60 at first, or one of up to five; then up to seven steps five apart.
+    assert 0.1 < sum(row.axes["resolved"] or 0.0 for row in last) / len(last) < 0.6
+    with composer():
+        domain = open_domain(compose_plan(["domain=governance"]))
+    case = next(iter(domain.cases(1, 7)))
+    first = domain.guess(case, [])
+    assert domain.reply(case, first)[1] != "Merged."
+    blank = replace(case, gold=Gold())
+    replies = [domain.reply(case, first)[1]]
+    assert domain.guess(blank, replies) == domain.guess(case, replies) != first
+
+
+def test_a_domain_without_a_guess_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    given = ("domain=codebase", "protocol=sessions", "protocol.agent=guesses", "arch=none")
+    assert "protocol.agent=guesses: domain codebase has no guess" in run(capsys, *given).mistake
 
 
 @pytest.mark.slow

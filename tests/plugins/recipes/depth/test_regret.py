@@ -13,7 +13,7 @@ from framework.errors import UserError
 from framework.statistics.intervals import Interval, mean_interval
 from framework.text.reading import read_json
 from plugins.domains.governance.domain import Governance
-from plugins.domains.governance.lexicon import SCALE, best_blind, chances, draw
+from plugins.domains.governance.lexicon import SCALE, best_blind, chances, draw, next_blind
 from plugins.domains.governance.settings import GovernanceSettings
 from plugins.recipes._cells import of_interval, stands
 from plugins.recipes.depth._information import regret_floor
@@ -95,3 +95,17 @@ def test_where_the_floor_is_not_known_it_is_not_made_up(
 def test_without_limits_nothing_is_said() -> None:
     few = mean_interval([1.0, 0.0] * 5, ["a"] * 5 + ["b"] * 5, seed=7)
     assert stands(few, FLOOR) == "no limits"
+
+
+def test_a_blind_guess_is_the_likeliest_step_that_is_left() -> None:
+    first = float(sum(p for v, p in chances().items() if v.admits(next_blind([]))))
+    assert first == best_blind()
+    tried: list[int] = []
+    while len(tried) < len(SCALE):
+        step = next_blind(tried)
+        left = {v: p for v, p in chances().items() if not any(map(v.admits, tried))}
+        share = {s: sum(p for v, p in left.items() if v.admits(s)) for s in SCALE}
+        assert step not in tried
+        assert share[step] == max(share.values())
+        tried.append(step)
+    assert next_blind(tried) in SCALE
