@@ -40,7 +40,7 @@ _PLACES: Final = (
     (re.compile(r"\d[\d,.]*\d|\d"), "N"),
     (re.compile(r"\bN (case|call|token|row|event|run|job)\b"), r"N \1s"),  # of any number
 )
-_LONGEST: Final = 150
+_LONGEST: Final = 200
 
 
 @dataclass(slots=True)
