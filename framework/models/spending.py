@@ -21,6 +21,7 @@ from typing import Final
 
 from framework.errors import StopRun, UserError
 from framework.models.sqlite import connect
+from framework.store.processes import is_alive, is_gone, this
 
 _SCHEMA: Final = """
 CREATE TABLE IF NOT EXISTS spent (
@@ -28,7 +29,7 @@ CREATE TABLE IF NOT EXISTS spent (
     lost_calls INTEGER NOT NULL, lost_tokens INTEGER NOT NULL, lost_usd REAL NOT NULL
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS held (
-    id INTEGER PRIMARY KEY, scope TEXT NOT NULL, pid INTEGER NOT NULL, tokens INTEGER NOT NULL,
+    id INTEGER PRIMARY KEY, scope TEXT NOT NULL, pid NOT NULL, tokens INTEGER NOT NULL,
     usd REAL NOT NULL
 );
 CREATE TABLE IF NOT EXISTS doubted (
@@ -177,7 +178,7 @@ class Spending:
                 return None
             cursor = self._execute(
                 "INSERT INTO held (scope, pid, tokens, usd) VALUES (?, ?, ?, ?)",
-                (self.scope, os.getpid(), tokens, usd),
+                (self.scope, this(), tokens, usd),
             )
         finally:
             if self.capped:
@@ -235,24 +236,23 @@ class Spending:
         self._freed.set()
 
     def _write_off_dead(self) -> None:
-        """Calls of processes that are gone, or of an earlier one of this number, were lost."""
+        """Calls of processes that are gone, as all of another machine are, were lost.
+
+        One machine at a time opens an account, so that what another one held is not under way.
+        """
         held = self._execute(
             "SELECT id, pid, tokens, usd FROM held WHERE scope = ?", (self.scope,)
         ).fetchall()
-        for id_, pid, tokens, usd in held:
-            if id_ not in self._own and (pid == os.getpid() or not alive(pid)):
+        for id_, process, tokens, usd in held:
+            if id_ not in self._own and (process == this() or _is_gone(process)):
                 self.write_off(Reservation(id=id_, tokens=tokens, usd=usd))
 
 
-def alive(pid: int) -> bool:
-    """Whether there is a process of this number on this machine."""
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
+def _is_gone(process: str | int) -> bool:
+    """Whether a process has ended; of before the column had more than its number, by that."""
+    if isinstance(process, int):
+        return process == os.getpid() or not is_alive(process)
+    return is_gone(process)
 
 
 _current: ContextVar[Spending | None] = ContextVar("decisionbench_spending", default=None)

@@ -6,18 +6,15 @@ import fcntl
 import glob
 import json
 import os
-import socket
 import time
-import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 from uuid import uuid4
 
 from framework.errors import UserError
-
-_HOST: Final = f"{zlib.crc32(socket.gethostname().encode()):08x}"
+from framework.store.processes import HOST, is_alive
 
 
 def lock(descriptor: int, seconds: float, what: str) -> None:
@@ -64,10 +61,10 @@ def replacing(path: Path) -> Iterator[Path]:
     Each block has a draft of its own; what a process of this machine that was killed left is
     removed.
     """
-    draft = path.with_name(f".{path.name}.{_HOST}-{os.getpid()}-{uuid4().hex[:8]}.draft")
+    draft = path.with_name(f".{path.name}.{HOST}-{os.getpid()}-{uuid4().hex[:8]}.draft")
     for left in path.parent.glob(f".{glob.escape(path.name)}.*.draft"):
         whose = left.name.split(".")[-2].split("-")  # of before a draft named its machine: the pid
-        if (len(whose) < 3 or whose[0] == _HOST) and not _is_alive(whose[-2:][0]):
+        if (len(whose) < 3 or whose[0] == HOST) and not _is_there(whose[-2:][0]):
             left.unlink(missing_ok=True)
     try:
         with named(path):
@@ -77,14 +74,8 @@ def replacing(path: Path) -> Iterator[Path]:
         draft.unlink(missing_ok=True)
 
 
-def _is_alive(pid: str) -> bool:
-    try:
-        os.kill(int(pid), 0)
-    except (ProcessLookupError, ValueError, OverflowError):
-        return False
-    except PermissionError:  # of another user
-        pass
-    return True
+def _is_there(pid: str) -> bool:
+    return pid.isdecimal() and is_alive(int(pid))
 
 
 def sync_directory(path: Path) -> None:

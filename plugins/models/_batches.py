@@ -27,10 +27,10 @@ from framework.errors import UserError
 from framework.models.cache import Response
 from framework.models.llm import LLM, LLMSettings
 from framework.models.sdk import ThroughSDK, failure
-from framework.models.spending import alive
 from framework.models.throttle import Throttle
 from framework.models.transport import CallFailed
 from framework.store.atomic import write_json
+from framework.store.processes import is_alive
 from framework.text.reading import read_json
 
 _OPERATIONAL: Final = {"operational": True}
@@ -309,7 +309,7 @@ class Batched(ThroughSDK[B], LLM[B]):
         while record.sending is not None and time.time() < until:
             if record.name not in _sending:
                 # One of this number that is not sending it is a later process than the sender.
-                if record.sending == os.getpid() or not alive(record.sending):
+                if record.sending == os.getpid() or not is_alive(record.sending):
                     return
                 if (now := self._read(self._place / f"{record.name}.json")) is None:
                     return

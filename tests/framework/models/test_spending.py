@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sqlite3
 import subprocess
 import sys
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 from framework.errors import StopRun, UserError
 from framework.models.cache import Response, ResponseCache, key_of
 from framework.models.spending import Reservation, Spending, Spent
+from framework.store.processes import this
 
 
 @given(
@@ -121,6 +123,31 @@ def test_what_a_dead_process_held_counts_with_its_worst_case(tmp_path: Path) -> 
     root = Path(__file__).resolve().parents[3]
     subprocess.run([sys.executable, "-c", program, str(path)], check=False, cwd=root)
     assert Spending(path, "run").total() == Spent(lost_calls=1, lost_tokens=70, lost_usd=0.7)
+
+
+@pytest.mark.parametrize("of", ["another machine", "an earlier process of this number"])
+def test_what_was_held_elsewhere_or_before_is_waited_for_by_nobody(tmp_path: Path, of: str) -> None:
+    path = tmp_path / "s.sqlite"
+    host, _, began = this().split("-")
+    parent = os.getppid()  # which is alive
+    lost = {"another machine": f"{'0' * 8}-{parent}-{began}"}
+    earlier = f"{host}-{parent}-1"
+    asyncio.run(Spending(path, "run", max_tokens=100).reserve(0.0, 80))
+    with closing(sqlite3.connect(path)) as db, db:
+        db.execute("UPDATE held SET pid = ?", (lost.get(of, earlier),))
+    again = Spending(path, "run", max_tokens=100)
+    with pytest.raises(StopRun, match="max_tokens_total=100: 80 tokens spent"):
+        asyncio.run(asyncio.wait_for(again.reserve(0.0, 50), 5))
+    assert again.total() == Spent(lost_calls=1, lost_tokens=80)
+
+
+def test_an_account_of_before_is_read_by_the_numbers_of_its_processes(tmp_path: Path) -> None:
+    path = tmp_path / "s.sqlite"
+    asyncio.run(Spending(path, "run").reserve(0.0, 80))
+    for pid, lost in ((os.getppid(), 0), (2**22 + 1, 80)):
+        with closing(sqlite3.connect(path)) as db, db:
+            db.execute("UPDATE held SET pid = ?", (pid,))
+        assert Spending(path, "run").total().lost_tokens == lost
 
 
 def test_a_file_that_is_no_database_is_the_users_mistake(tmp_path: Path) -> None:

@@ -11,8 +11,9 @@ import pytest
 
 from framework.errors import UserError
 from framework.reporting.figures.style import FigureWriter
-from framework.store.atomic import _HOST, lock, replacing, write_text
+from framework.store.atomic import lock, replacing, write_text
 from framework.store.chain import open_for_reading
+from framework.store.processes import HOST
 
 DEAD = 2**22 + 1
 """More than the largest number of a process."""
@@ -21,7 +22,7 @@ DEAD = 2**22 + 1
 def test_a_link_in_the_place_of_a_draft_or_of_the_file_is_not_followed(tmp_path: Path) -> None:
     own = tmp_path / "own.txt"
     own.write_text("what the user wrote")
-    dead = f".report.html.{_HOST}-{DEAD}-1.draft"
+    dead = f".report.html.{HOST}-{DEAD}-1.draft"
     for name in ("report.html", dead, f".report.html.{DEAD}.draft"):
         (tmp_path / name).symlink_to(own)
     write_text(tmp_path / "report.html", "page")
@@ -31,7 +32,7 @@ def test_a_link_in_the_place_of_a_draft_or_of_the_file_is_not_followed(tmp_path:
 
 
 def test_the_draft_of_a_process_that_lives_or_of_another_machine_is_left(tmp_path: Path) -> None:
-    living, far = f"{_HOST}-{os.getppid()}-1", f"00000000-{DEAD}-1"
+    living, far = f"{HOST}-{os.getppid()}-1", f"00000000-{DEAD}-1"
     others = [tmp_path / f".x.{whose}.draft" for whose in (os.getppid(), living, far)]
     for other in others:
         other.write_text("half")
