@@ -1,11 +1,14 @@
 """Ratios to peers in the same process, their growth over 10x steps, and where a run's time goes.
 
-    python -m benchmarks.performance [--into PAGE#TABLE ...] [--record FILE] [NAME ...]
+    python -m benchmarks.performance [--into PAGE#TABLE ...] [--record FILE [--renew]] [NAME ...]
 
 Ours and the peer do the same work in turn, round by round; which begins changes with each round.
 A figure is CPU time of the process (all threads, of BLAS one), so that who else uses the machine
 counts little; the ratio of a round is the peer's to ours, above 1 where ours is faster, and the
 median of the rounds is reported with their range. A peer that is not installed has no row.
+
+--record keeps, of each processor, the highest ratio that was ever measured on it, so that a loss in
+small steps adds up; --renew replaces this processor's ratios by those measured now.
 """
 
 from __future__ import annotations
@@ -138,32 +141,40 @@ def phases_table(cases: int = 200) -> str:
 
 
 def recorded(path: Path = RECORD) -> Mapping[str, float]:
-    """The lowest ratio of each comparison at its smaller size, of the machines measured.
+    """The ratio of each comparison at its smaller size: this processor's own, else the lowest.
 
     A ratio of array code to a plain loop is no property of the code alone: bm25's is 396 on one
     processor and 229 on another.
     """
+    kept = json.loads(path.read_text(encoding="utf-8"))
     found: dict[str, float] = {}
-    for ratios in json.loads(path.read_text(encoding="utf-8")).values():
+    for ratios in kept.values():
         for name, ratio in ratios.items():
             found[name] = min(ratio, found.get(name, ratio))
-    return found
+    return found | kept.get(processor(), {})
 
 
-def record(measured: Sequence[Measured], path: Path) -> None:
-    """Put the ratios of the smaller sizes on record for this machine; others' stay."""
+def record(measured: Sequence[Measured], path: Path, *, renew: bool = False) -> None:
+    """Put the ratios of the smaller sizes on record for this processor; others' stay.
+
+    A higher one that is there stays too, or slow steps down would never be a fall; unless `renew`.
+    """
     small = {one.name: one.sizes[0] for one in COMPARISONS}
     kept = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
-    ratios = {m.name: round(m.ratio, 3) for m in measured if m.n == small[m.name]}
-    kept[processor()] = kept.get(processor(), {}) | ratios
+    own = kept.setdefault(processor(), {})
+    for m in measured:
+        if m.n == small[m.name]:
+            ratio = round(m.ratio, 3)
+            own[m.name] = ratio if renew else max(ratio, own.get(m.name, ratio))
     path.write_text(json.dumps(kept, indent=2, sort_keys=True) + "\n", encoding="utf-8")
 
 
 def processor() -> str:
     """The processor's name for itself."""
-    lines = Path("/proc/cpuinfo").read_text().splitlines()
+    place = Path("/proc/cpuinfo")
+    lines = place.read_text().splitlines() if place.exists() else []
     named = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return named[0]
+    return named[0] if named else platform.machine()
 
 
 def machine() -> str:
@@ -184,6 +195,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         "--into", action="append", default=[], help="PAGE#ratios, PAGE#phases: tables to write"
     )
     parser.add_argument("--record", type=Path, help="the file for this machine's ratios")
+    parser.add_argument("--renew", action="store_true", help="put lower ratios on record, too")
     given = parser.parse_args(argv)
     if unknown := set(given.names) - set(known):
         parser.error(f"no comparison {min(unknown)}; there are {', '.join(known)}")
@@ -200,7 +212,7 @@ def main(argv: Sequence[str] | None = None) -> None:
             figures = f"ours {m.ours:.4g} ms, peer {m.peer:.4g} ms, ratio {m.ratio:.3g}"
             print(f"{m.name} {n:,}: {figures} ({m.least:.3g} to {m.most:.3g})", flush=True)
     if given.record is not None:
-        record(measured, given.record)
+        record(measured, given.record, renew=given.renew)
     for place in given.into:
         ratios = place.endswith("#ratios")
         table = f"{machine()}\n\n{ratios_table(measured)}" if ratios else phases_table()

@@ -6,7 +6,7 @@ Each size is a fresh process, `decisionbench domain=loan protocol=retrieve arch=
 one history each, no model. CPU time and peak memory are that process's; disk is all of its run directory. Then
 `decisionbench verify` reads the whole run again. 1,000 and 10,000 cases where none are named. It ends
 with status 1 where a run takes more than 1.5 GB, from 10,000 cases on more than 10 KB a case on disk,
-or 100,000 cases more than 1.1 times the memory of 10,000.
+or 100,000 cases more than 1.1 times the memory of 10,000, or a case of them 1.5 times the CPU time.
 --set adds words of the command line, `domain.tokens=2000` for short histories. --in keeps the runs
 in a folder: one that was cut off goes on there, and what its processes took is added up.
 
@@ -57,6 +57,8 @@ MOST_KB: Final = 10.0
 """On disk a case, from `FROM` cases on: of fewer, what is written once a run counts too much."""
 MOST_GROWTH: Final = 1.1
 """Peak memory of 100,000 cases to that of `FROM`."""
+MOST_SLOWER: Final = 1.5
+"""CPU time a case of 100,000 to that of `FROM`, on one machine: seconds alone are the machine's."""
 FROM: Final = 10_000
 SIZES_AGAIN: Final = (10_000, 100_000)
 _OWN: Final = ("key", "error")
@@ -292,11 +294,15 @@ def beyond(sizes: Sequence[Size]) -> list[str]:
             said.append(f"{size.cases:,} cases: {size.run.peak:.0f} MiB, {MOST_MIB:,} at most")
         if size.cases >= FROM and (each := size.disk / size.cases / 1000) > MOST_KB:
             said.append(f"{size.cases:,} cases: {each:.2f} KB a case, {MOST_KB:g} at most")
-    peaks = {size.cases: size.run.peak for size in sizes}
-    if {FROM, 10 * FROM} <= peaks.keys() and (
-        factor := peaks[10 * FROM] / peaks[FROM]
-    ) > MOST_GROWTH:
-        said.append(f"{10 * FROM:,} cases: {factor:.2f} times the memory of {FROM:,}, 1.1 at most")
+    by = {size.cases: size for size in sizes}
+    if {FROM, 10 * FROM} <= by.keys():
+        few, many = by[FROM], by[10 * FROM]
+        if (factor := many.run.peak / few.run.peak) > MOST_GROWTH:
+            told = f"{factor:.2f} times the memory of {FROM:,}, {MOST_GROWTH:g} at most"
+            said.append(f"{10 * FROM:,} cases: {told}")
+        if (factor := many.run.cpu / few.run.cpu / 10) > MOST_SLOWER:
+            told = f"{factor:.2f} times the CPU time a case of {FROM:,}, {MOST_SLOWER:g} at most"
+            said.append(f"{10 * FROM:,} cases: {told}")
     return said
 
 

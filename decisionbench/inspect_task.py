@@ -40,6 +40,7 @@ T = TypeVar("T")
 
 _SAID: Final = "decisionbench_answers"
 """Where a sample's store keeps what was answered, in the order of the questions."""
+_PROTOCOL: Final = "evaluate"
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,12 +130,17 @@ class _ReadElsewhere(Reader[Any]):
 class Cases:
     """The cases of one composition, each of which goes along its path with answers from outside.
 
-    overrides : as a run takes them. Raises UserError for what a run would refuse.
+    overrides : as a run takes them. Raises UserError for what a run would refuse, and for a
+    protocol that does not answer each case once: nothing of what else it does would be measured.
     """
 
     def __init__(self, overrides: Sequence[str]) -> None:
         with composer():
             self.plan: Plan = compose_plan(["tracking=none", *overrides])
+            if self.plan.parts["protocol"].plugin.name != _PROTOCOL:
+                said = self.plan.option("protocol")
+                told = f"a task answers each case once, protocol={_PROTOCOL} only"
+                raise UserError(f"protocol={said}: {told}")
             prepared = check(self.plan)
         self.domain = prepared.pipeline.domain
         self.cases = {case.id: case for case in prepared.cases}

@@ -73,9 +73,13 @@ def memory_gate(request: pytest.FixtureRequest) -> Callable[..., Verdict]:
 
 
 def _place(baseline: str, root: Path) -> str:
-    """A run's directory by its whole path; anything else is an option of `arch`."""
+    """A run's directory by its whole path; anything else is an option of `arch`.
+
+    A word without "/" may name both an option and a folder of the project's own.
+    """
     place = root / baseline
-    return str(place) if place.is_dir() else baseline
+    named = "/" in baseline or (place / "journal.jsonl").is_file()
+    return str(place) if named and place.is_dir() else baseline
 
 
 def _name(nodeid: str) -> str:

@@ -72,6 +72,9 @@ UNBOUNDED: Final = {
         "self._process.wait()": "it was killed",
         "os.read(descriptor, 2 ** 20)": "it is ready",
     },
+    "framework/store/atomic.py": {
+        "fcntl.flock(descriptor, fcntl.LOCK_EX)": "for a run, which takes as long as its cases do"
+    },
     "framework/store/directory.py": {
         "fcntl.flock(held, fcntl.LOCK_EX)": "a directory made a moment ago, whose name none knows"
     },

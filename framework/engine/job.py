@@ -25,6 +25,7 @@ from framework.engine.run import Outcome, execute
 from framework.errors import UserError
 from framework.registry import find, nearest
 from framework.store import MANIFEST
+from framework.store.atomic import one_at_a_time
 from framework.store.directory import SWEEP_PLAN, RunDirectory, check_new
 from framework.store.state import State, data_differ, load_state
 
@@ -234,8 +235,20 @@ def _find_or_run(
 ) -> Outcome | State:
     """A run of these rows beside the others, made by this very code; else run it now.
 
-    One that is unfinished is resumed where nobody else is writing it.
+    One that is unfinished is resumed where nobody else is writing it. Of several processes at once
+    the first runs it, and the others wait for it.
     """
+
+    def waiting() -> None:
+        _log.warning("waiting for the process that measures gate.baseline %s", plan.label("arch"))
+
+    with one_at_a_time(parent / f".{plan.rows_digest[7:19]}.baseline", waiting):
+        return _found_or_run(plan, parent, sweep, listener)
+
+
+def _found_or_run(
+    plan: Plan, parent: Path, sweep: Path | None, listener: Listener
+) -> Outcome | State:
     wanted = manifest(plan, data_of(open_domain(plan)))
     directory = parent / (plan.name if sweep else timed(plan.name, parent))
     for path in sorted(parent.glob(f"*/{MANIFEST}")):

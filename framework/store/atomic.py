@@ -7,8 +7,8 @@ import glob
 import json
 import os
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -42,6 +42,44 @@ def held(place: Path, seconds: float, what: str) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
+
+
+@contextmanager
+def one_at_a_time(path: Path, waiting: Callable[[], None]) -> Iterator[None]:
+    """Inside, no other process is inside a block of this path: it waits, however long that takes.
+
+    A file is there meanwhile, which who has it holds and removes; one that a killed process left
+    holds nobody. `waiting` is called where another is inside. Raises OSError where no file can be
+    made.
+    """
+    with named(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = _held_at(path, waiting)
+    try:
+        yield
+    finally:
+        path.unlink(missing_ok=True)
+        fcntl.flock(descriptor, fcntl.LOCK_UN)  # a process that was forked inside has it open too
+        os.close(descriptor)
+
+
+def _held_at(path: Path, waiting: Callable[[], None]) -> int:
+    """The file at `path`, open and held; made where it is not there."""
+    while True:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        try:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                waiting()
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+            with suppress(FileNotFoundError):
+                if os.path.samestat(os.fstat(descriptor), path.stat()):
+                    return descriptor
+        except BaseException:
+            os.close(descriptor)
+            raise
+        os.close(descriptor)  # who had it has removed it: the one that is there now counts
 
 
 @contextmanager

@@ -15,17 +15,19 @@ from framework.analysis.forms import model_free
 from framework.config import stored_plan
 from framework.contracts import RowKey
 from framework.contracts.exporter import Exporter
+from framework.engine.prepare import data_of
 from framework.errors import UserError
 from framework.records import Case, Gold, Row
 from framework.registry import register
 from framework.store import JOURNAL, read
 from framework.store.answers import answer_records
-from framework.store.state import State, load_finished, read_summary
+from framework.store.state import State, data_differ, load_finished, read_summary
 
 _LAST: Final = "control_and_score"
 _PHASES: Final = ("ingest", "recall", "answer", _LAST)
 """What of a row's timing a trace is laid out by, in the order of the path."""
 _SECOND: Final = 1_000_000_000
+_BY_THREADS: Final = "MLFLOW_ENABLE_ASYNC_TRACE_LOGGING"
 
 
 @register("exporter", "mlflow")
@@ -47,10 +49,6 @@ class MlflowGenAI(Exporter):
     of_cases = True
 
     def write(self, run: Path, path: Path, cases: Collection[str]) -> int:
-        os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
-        import mlflow
-
-        logging.getLogger("mlflow").setLevel(logging.WARNING)
         state = load_finished(run)
         rows = {row.key: row for row in state.rows if not cases or row.case_id in cases}
         if unknown := set(cases) - {row.case_id for row in rows.values()}:
@@ -68,7 +66,6 @@ class MlflowGenAI(Exporter):
                 row, case = rows[key], asked[rows[key].case_id]
                 traces[_trace(experiment, row, record, case, ended, summary["run"])] = key
                 records[row.case_id] = _record(record, case)
-            mlflow.flush_trace_async_logging()  # what is said of a trace needs it to be there
             for trace, key in traces.items():
                 row = rows[key]
                 scores = {"success": row.success} | {name: row.axes.get(name) for name in headline}
@@ -81,6 +78,8 @@ class MlflowGenAI(Exporter):
 def _cases(state: State, wanted: Collection[str]) -> Mapping[str, Case]:
     """By id, the run's cases of these ids, made or read again by its domain."""
     top, domain = (plan := stored_plan(state)).top, plan.parts["domain"].create()
+    if changed := data_differ(state.started.get("data"), data_of(domain)):
+        raise UserError(f"{state.path} was made of other data than the domain now has: {changed}")
     found = {c.id: c for c in domain.cases(top.n_cases, top.seed) if c.id in wanted}
     if missing := set(wanted) - found.keys():
         raise UserError(f"{state.path}: its domain has no case {min(missing)!r} any more")
@@ -110,14 +109,25 @@ def _seconds(time: str) -> float:
 
 @contextmanager
 def _experiment(path: Path, name: str) -> Iterator[str]:
-    """A new file with one experiment, which MLflow's own calls go to inside; yields its id."""
+    """A new file with one experiment, which MLflow's own calls go to inside; yields its id.
+
+    What they write is there when they return: written by threads, a trace's spans may come before
+    the trace, which MLflow then says it could not send, and what is said of it needs it there.
+    """
+    os.environ.setdefault("MLFLOW_DISABLE_TELEMETRY", "true")
     import mlflow
 
-    before = mlflow.get_tracking_uri()
-    mlflow.set_tracking_uri(f"sqlite:///{path}")
-    try:  # spans are in the database; the place is what `mlflow ui` serves for what comes later
+    logging.getLogger("mlflow").setLevel(logging.WARNING)
+    before, threads = mlflow.get_tracking_uri(), os.environ.get(_BY_THREADS)
+    os.environ[_BY_THREADS] = "false"
+    try:
+        mlflow.set_tracking_uri(f"sqlite:///{path}")  # what sends traces is made anew with it
+        # Spans are in the database; the place is what `mlflow ui` serves for what comes later.
         yield mlflow.create_experiment(name, artifact_location="mlflow-artifacts:/decisionbench")
     finally:
+        del os.environ[_BY_THREADS]
+        if threads is not None:
+            os.environ[_BY_THREADS] = threads
         mlflow.set_tracking_uri(before)
 
 

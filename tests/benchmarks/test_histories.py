@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from benchmarks.histories import ARMS, KEEPING, events, kept, kept_table, measure, table
+from benchmarks.histories import ARMS, KEEPING, events, kept, kept_table, main, measure, table
 
 
 def test_records_are_the_same_each_time_and_point_back() -> None:
@@ -23,6 +23,17 @@ def test_an_arm_is_measured(arm: str) -> None:
     assert found["ingest"] > 0
     assert found["recall"] > 0
     assert table([(arm, 300, found)]).splitlines()[-1].startswith(f"| {arm} | 300 | 0.0 |")
+
+
+@pytest.mark.parametrize(("peak", "status"), [(3_814.0, 0), (3_814.6, 1)])
+def test_an_arm_beyond_four_gigabytes_is_told(
+    peak: float, status: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    took = {"tokens": 14e6, "ingest": 26.0, "recall": 0.02, "peak": peak}
+    monkeypatch.setattr("benchmarks.histories._apart", lambda arm, n: took)
+    assert main(["bm25"]) == status
+    said = capsys.readouterr().err.splitlines()[1:]
+    assert said == ["beyond a limit: bm25, 1,000,000 items: 3815 MiB, 3,814 at most"] * status
 
 
 @pytest.mark.slow

@@ -67,6 +67,24 @@ def test_a_size_beyond_a_limit_is_told(
     assert all(map(str.startswith, found, said))
 
 
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [
+        (2_300.0, []),
+        (2_360.0, ["100,000 cases: 1.52 times the CPU time a case of 10,000, 1.5 at most"]),
+    ],
+)
+def test_cases_that_take_longer_the_more_there_are_are_told(
+    seconds: float, said: list[str]
+) -> None:
+    verify = Took(cpu=1, peak=1)
+    sizes = [
+        Size(cases=n, run=Took(cpu=cpu, peak=250), verify=verify, disk=n, segments=0)
+        for n, cpu in ((10_000, 155.0), (100_000, seconds))
+    ]
+    assert beyond(sizes) == said
+
+
 def test_what_the_caller_holds_is_not_counted_as_the_memory_of_what_it_starts(
     tmp_path: Path,
 ) -> None:

@@ -241,3 +241,17 @@ def test_every_generated_domain_is_a_task(tmp_path: Path) -> None:
     for name, samples in found.items():
         assert len({id_ for id_, _, _ in samples}) == 2, name
         assert all(question.strip() for _, question, _ in samples), name
+
+
+def test_a_protocol_that_asks_a_case_otherwise_is_refused(tmp_path: Path) -> None:
+    needs_inspect()
+    code = (
+        "import sys\nfrom decisionbench.inspect_task import domain\n"
+        "for name in sys.argv[1:]:\n"
+        "    try:\n        domain('loan', 'bm25', n_cases=2, overrides=f'protocol={name}')\n"
+        "    except Exception as error:\n        print(type(error).__name__, error.message)\n"
+    )
+    others = ("retrieve", "sessions", "intervene")
+    said = inspecting([sys.executable, "-c", code, "evaluate", *others], tmp_path)
+    told = "a task answers each case once, protocol=evaluate only"
+    assert said.splitlines() == [f"PrerequisiteError protocol={o}: {told}" for o in others]

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from decisionbench_gate.plugin import _place
 from tests.launching import QUESTIONS
 
 pytest_plugins = ["pytester"]
@@ -61,3 +64,14 @@ def test_a_missing_baseline_and_other_mistakes_fail(pytester: pytest.Pytester) -
     wrong = outcome(pytester, "bm25", "oracle", 0.05, "decisionbench_undecided = maybe\n")
     wrong.assert_outcomes(errors=1)
     wrong.stdout.fnmatch_lines(["*decisionbench_undecided: 'maybe' given; allowed: fail, skip*"])
+
+
+def test_a_folder_that_is_no_run_hides_no_option(tmp_path: Path) -> None:
+    for name in ("bm25", "runs/kept", "kept"):
+        (tmp_path / name).mkdir(parents=True)
+    (tmp_path / "kept" / "journal.jsonl").touch()
+    assert _place("bm25", tmp_path) == "bm25"
+    assert _place("kept", tmp_path) == str(tmp_path / "kept")
+    for folder in ("runs/kept", "./bm25", str(tmp_path / "bm25")):
+        assert _place(folder, tmp_path) == str(tmp_path / folder)
+    assert _place("runs/of-last-week", tmp_path) == "runs/of-last-week"

@@ -1,8 +1,9 @@
-"""`submit`: a sweep as a signed bundle."""
+"""`submit`: sweeps and runs as a signed bundle."""
 
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
 from pathlib import Path
 
 from framework.contracts.command import Command
@@ -12,35 +13,31 @@ from framework.registry import register
 
 @register("command", "submit")
 class Submit(Command):
-    """A sweep as a signed bundle for a board (`board`)."""
+    """Sweeps and runs as a signed bundle for a board (`board`)."""
 
     def arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("sweep", metavar="SWEEP|RUN")
+        parser.add_argument("places", nargs="+", metavar="SWEEP|RUN")
         # Both are needed: `run` says so in one line, where argparse would print its usage too.
         parser.add_argument("--name", help="needed: whose it is, as the board shows it")
         parser.add_argument(
             "--key", metavar="FILE", help="needed: Ed25519 key; made where it is not there"
         )
-        parser.add_argument("--out", metavar="FILE", help="default: beside the sweep, NAME.bundle")
+        parser.add_argument("--out", metavar="FILE", help="default: beside the first, NAME.bundle")
 
     def run(self, args: Namespace) -> int:
-        from framework.engine.sweep import finished_jobs
         from framework.store import verify_run
-        from framework.store.state import load_finished
         from plugins.commands.leaderboard import bundle
 
         for option, example in (("name", '"A lab"'), ("key", "key.pem")):
             if getattr(args, option) is None:
                 raise UserError(f"submit: --{option} is needed, as in --{option} {example}")
-        sweep = Path(args.sweep)
-        if not sweep.is_dir():
-            raise UserError(f"{sweep}: no such directory")
-        runs = [state.path for state in finished_jobs(sweep)] or [load_finished(sweep).path]
+        places = [Path(place) for place in args.places]
+        runs = _runs(places)
         for run in runs:
             if problems := verify_run(run).problems:
                 raise UserError(f"{run}: {problems[0]}")
         name = bundle.named(args.name)
-        target = Path(args.out or sweep.with_name(sweep.name + bundle.SUFFIX))
+        target = Path(args.out or places[0].with_name(places[0].name + bundle.SUFFIX))
         if not target.parent.is_dir():
             raise UserError(f"--out: {target.parent}: no such directory")
         key = bundle.private_key(Path(args.key))
@@ -48,3 +45,22 @@ class Submit(Command):
         print(f"key of {name}: {key.public_key().public_bytes_raw().hex()}")
         print(f"bundle: {target}")
         return 0
+
+
+def _runs(places: Sequence[Path]) -> list[Path]:
+    """The finished runs of sweeps, and runs. Raises UserError for two that a bundle can't tell."""
+    from framework.engine.sweep import finished_jobs
+    from framework.store.state import load_finished
+
+    found: list[Path] = []
+    for place in places:
+        if not place.is_dir():
+            raise UserError(f"{place}: no such directory")
+        for run in [state.path for state in finished_jobs(place)] or [load_finished(place).path]:
+            for other in found:
+                if other.resolve() == run.resolve():
+                    raise UserError(f"submit: {run} is given twice")
+                if other.name.casefold() == run.name.casefold():
+                    raise UserError(f"submit: {other} and {run} have one name in the bundle")
+            found.append(run)
+    return found

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ from framework.records import Case
 from framework.store.state import load_state
 from tests.launching import HOTPOT, LOAN, everything_in, framework, read_json, run
 
+ROOT = Path(__file__).resolve().parents[3]
 GATED = (*HOTPOT, "gate.axes=[mrr,both_facts]")
 """Six cases: too few to pass by a margin of .05, whatever is compared."""
 
@@ -42,6 +45,23 @@ def measured(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
 def gate_of(directory: Path) -> dict[str, object]:
     gate: dict[str, object] = read_json(directory / "summary.json")["gate"]
     return gate
+
+
+def test_gates_that_start_at_once_measure_their_baseline_once(place: Path) -> None:
+    words = (*LOAN, "n_cases=40", "budget=loose", "gate.baseline=bm25", "gate.axes=[eda]")
+    started = [
+        subprocess.Popen(
+            [sys.executable, str(ROOT / "run.py"), *words, f"arch={arm}", f"run_name={arm}"],
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, cwd=place,
+        )
+        for arm in ("newest_first", "oldest_first")
+    ]  # fmt: skip
+    said = [process.communicate(timeout=120)[1] for process in started]
+    assert {process.returncode for process in started} <= {0, 3}, said
+    names = sorted(path.name for path in (place / "runs").iterdir())
+    assert len(names) == 4, names  # the two, their baseline and the floor; nothing hidden
+    assert names[-2:] == ["newest_first", "oldest_first"]
+    assert sum("-bm25-" in name for name in names) == 1
 
 
 def test_without_a_baseline_nothing_is_judged(capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from framework.errors import UserError
 from framework.reporting.figures.style import FigureWriter
-from framework.store.atomic import lock, replacing, write_text
+from framework.store.atomic import lock, one_at_a_time, replacing, write_text
 from framework.store.chain import open_for_reading
 from framework.store.processes import HOST
 
@@ -58,6 +58,50 @@ def test_a_lock_that_is_held_is_waited_for_and_then_told(tmp_path: Path) -> None
             lock(file.fileno(), 0.1, "it")
         holder.communicate(b"\n", timeout=10)
         lock(file.fileno(), 0.1, "it")
+
+
+def test_one_process_at_a_time_is_inside_and_nothing_is_left(tmp_path: Path) -> None:
+    """Each adds one to a number that it has read: none is lost, however they take turns."""
+    place, number = tmp_path / ".held", tmp_path / "number"
+    number.write_text("0")
+    place.touch()  # as one leaves it that was killed
+    code = (
+        "import sys\nfrom pathlib import Path\n"
+        "from framework.store.atomic import one_at_a_time\n"
+        "place, number = map(Path, sys.argv[1:])\n"
+        "for _ in range(100):\n"
+        "    with one_at_a_time(place, lambda: None):\n"
+        "        number.write_text(str(int(number.read_text()) + 1))\n"
+    )
+    words = [sys.executable, "-c", code, str(place), str(number)]
+    started = [subprocess.Popen(words) for _ in range(3)]
+    assert [process.wait(60) for process in started] == [0, 0, 0]
+    assert number.read_text() == "300"
+    assert not place.exists()
+
+
+def test_who_was_killed_inside_keeps_nobody_out(tmp_path: Path) -> None:
+    place, asked = tmp_path / ".held", []
+    code = (
+        "import sys\nfrom pathlib import Path\n"
+        "from framework.store.atomic import one_at_a_time\n"
+        "with one_at_a_time(Path(sys.argv[1]), lambda: None):\n"
+        "    print(1, flush=True)\n    input()\n"
+    )
+    inside = subprocess.Popen(
+        [sys.executable, "-c", code, str(place)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert inside.stdout is not None
+    inside.stdout.readline()
+
+    def waiting() -> None:
+        asked.append(place.exists())
+        inside.kill()
+
+    with one_at_a_time(place, waiting):
+        assert asked == [True]
+    inside.communicate(timeout=10)
+    assert not place.exists()
 
 
 def test_figures_are_not_written_through_a_link(tmp_path: Path) -> None:

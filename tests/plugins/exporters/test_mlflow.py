@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import os
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +12,11 @@ import mlflow
 import pytest
 from mlflow import MlflowClient
 from mlflow.entities import NoOpSpan
+from mlflow.tracing.client import TracingClient
 
 import run as command
 from framework.store.state import load_finished
-from tests.launching import LOAN, framework
+from tests.launching import HOTPOT, LOAN, QUESTIONS, framework
 
 
 @pytest.fixture(scope="module")
@@ -26,8 +30,17 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*Any type hint")
 def test_mlflow_reads_each_case_as_a_trace_and_as_a_record(
-    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    run: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    sent: list[threading.Thread] = []
+
+    def start_trace(self: TracingClient, info: Any) -> Any:
+        sent.append(threading.current_thread())
+        return plain(self, info)
+
+    plain = TracingClient.start_trace
+    monkeypatch.setattr(TracingClient, "start_trace", start_trace)
+    monkeypatch.setenv("MLFLOW_ENABLE_ASYNC_TRACE_LOGGING", "true")
     path, before = tmp_path / "traces.db", mlflow.get_tracking_uri()
     rows = {row.case_id: row for row in load_finished(run).rows}
     first, second, left_out = sorted(rows)
@@ -37,6 +50,9 @@ def test_mlflow_reads_each_case_as_a_trace_and_as_a_record(
     assert f"2 traces; to look at: mlflow ui --backend-store-uri sqlite:///{path}" in done.out
     assert [file.name for file in tmp_path.iterdir()] == ["traces.db"]
     assert mlflow.get_tracking_uri() == before
+    assert "Failed" not in done.err
+    assert set(sent) == {threading.main_thread()}, "or the spans of a trace may come before it"
+    assert os.environ["MLFLOW_ENABLE_ASYNC_TRACE_LOGGING"] == "true"
 
     client = MlflowClient(tracking_uri=f"sqlite:///{path}")
     (experiment,) = (e for e in client.search_experiments() if e.name == "mine")
@@ -97,6 +113,21 @@ def test_a_case_that_the_run_has_not_is_told(
     assert told == f"{run} has no case 'nobody'; rows.parquet lists them"
     assert framework(capsys, *words, "arm=x").mistake == "export: 'arm=x' is no case=ID"
     assert list(tmp_path.iterdir()) == []
+
+
+def test_data_that_changed_since_the_run_are_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data, place, target = tmp_path / "questions.json", tmp_path / "run", tmp_path / "x.db"
+    data.write_bytes(QUESTIONS.read_bytes())
+    argv = [*HOTPOT, f"domain.path={data}", "arch=bm25", f"hydra.run.dir={place}"]
+    assert command.main(argv) == 0
+    asked = json.loads(data.read_bytes())
+    asked[0]["answer"] = "another"
+    data.write_text(json.dumps(asked))
+    told = framework(capsys, "export", str(place), "--to", "mlflow", str(target)).mistake
+    assert told == f"{place} was made of other data than the domain now has: data"
+    assert not target.exists()
 
 
 def test_a_system_of_whole_runs_takes_no_case(

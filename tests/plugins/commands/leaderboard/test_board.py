@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -300,6 +302,44 @@ def test_a_name_is_its_keys(
     bundle.write(runs["bm25"], "A lab", keys[0], tmp_path / "2.bundle")
     _, refused = judged(tmp_path, named)
     assert refused["2.bundle"] == "arm bm25 of A lab is in 0.bundle too"
+
+
+def test_runs_are_submitted_together(
+    runs: Mapping[str, list[Path]],
+    rules: BoardRules,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """One of each seed, as those are whose cases were dealt into shards."""
+    places = [tmp_path / "one", tmp_path / "two", tmp_path / "other" / "One"]
+    for place, run in zip(places, [*runs["bm25"], runs["oracle"][0]], strict=True):
+        shutil.copytree(run, place)
+    words = ("--name", "A lab", "--key", str(tmp_path / "key.pem"))
+    one, two, other = map(str, places)
+    twice = framework(capsys, "submit", one, two, f"{two}/../one", *words)
+    assert twice.mistake == f"submit: {two}/../one is given twice"
+    named = framework(capsys, "submit", one, other, *words)
+    assert named.mistake == f"submit: {one} and {other} have one name in the bundle"
+    sweep = str(runs["bm25"][0].parent)
+    within = framework(capsys, "submit", sweep, str(runs["bm25"][0]), *words)
+    assert within.mistake == f"submit: {runs['bm25'][0]} is given twice"
+    assert not list(tmp_path.glob("*.bundle"))
+    done = framework(capsys, "submit", one, two, *words)
+    assert done.status == 0, done.err
+    assert done.out.endswith(f"bundle: {one}.bundle\n")
+    (entry,), refused = judged(tmp_path, rules)
+    assert refused == {}
+    assert entry.rows.keys() == {101, 102}
+
+
+def test_what_is_no_regular_file_is_refused(rules: BoardRules, tmp_path: Path) -> None:
+    (tmp_path / "zero.bundle").symlink_to("/dev/zero")
+    (tmp_path / "gone.bundle").symlink_to(tmp_path / "nothing")
+    (tmp_path / "folder.bundle").mkdir()
+    os.mkfifo(tmp_path / "pipe.bundle")
+    entries, refused = judged(tmp_path, rules)
+    assert entries == []
+    assert refused == {path.name: "no regular file" for path in tmp_path.iterdir()}
 
 
 def test_submit_and_board(
