@@ -312,10 +312,20 @@ def _component(group: str, config: Mapping[str, Any], labels: Mapping[str, str])
         why = "its file has neither `plugin: NAME` nor `defaults: [OPTION, _self_]`"
         why = why if node and isinstance(node, Mapping) else "no option chosen"
         raise UserError(f"{group}: {why}; see `decisionbench list {group}`")
-    plugin = find(group, str(node["plugin"]))
+    plugin = _found(group, str(node["plugin"]))
     settings = settings_of(plugin, {k: v for k, v in node.items() if k != "plugin"})
     chosen = replace(plugin, cls=plugin.cls.under(settings))
     return Component(plugin=chosen, settings=settings, label=labels.get(group, plugin.name))
+
+
+def _found(group: str, name: str) -> Plugin:
+    """The plugin that an option names. Raises UserError, which says what the option lacks."""
+    try:
+        return find(group, name)
+    except UserError as error:
+        if name in names(group):
+            raise
+        raise UserError(f"{error}; no class stands under @register({group!r}, {name!r})") from None
 
 
 def _check_used(overrides: Sequence[str], unused: frozenset[str], protocol: str) -> None:

@@ -38,6 +38,9 @@ from framework.errors import UserError
 
 ENTRY_POINT_GROUP: Final = "decisionbench.plugins"
 
+_MANY: Final = 40
+"""Names that a message beside a guess does not list."""
+
 _T = TypeVar("_T")
 
 
@@ -118,10 +121,12 @@ def find(group: str, name: str) -> Plugin:
         _import_opaque()
         plugin = _found(group, canonical(group, name))
     if plugin is None:
+        own = _announced().modules.get((group, canonical(group, name)), [])
+        why = "; ".join(f"{k} failed to import ({_broken[k]})" for k in own if k in _broken)
+        if why:
+            raise UserError(f"{group}={name}: {why}")
         failed = "".join(f"; {k} failed to import ({why})" for k, why in _broken.items())
-        missing = f"; no class stands under @register({group!r}, {name!r})"
-        known = nearest(name, names(group))
-        raise UserError(f"{group}: no plugin {name!r}{known}{missing}{failed}")
+        raise UserError(f"{group}: no plugin {name!r}{nearest(name, names(group))}{failed}")
     return plugin
 
 
@@ -248,9 +253,14 @@ def _below(package: str, folder: Path) -> Iterator[tuple[str, Path]]:
 
 
 def nearest(given: str, allowed: Iterable[str]) -> str:
-    """`; did you mean 'x'? allowed: a, b, c` for a message; no guess where none is near."""
+    """`; did you mean 'x'? allowed: a, b, c` for a message; no guess where none is near.
+
+    Beside a guess, a long list says only how many names there are.
+    """
     names = sorted(allowed)
     close = difflib.get_close_matches(given, names, n=1, cutoff=0.5)
+    if close and len(names) > _MANY:
+        return f"; did you mean {close[0]!r}? {len(names)} are allowed"
     hint = f"; did you mean {close[0]!r}?" if close else ";"
     return f"{hint} allowed: {', '.join(names) or 'none'}"
 

@@ -19,6 +19,7 @@ from sys import intern
 from typing import Any, Final, cast, overload
 
 from framework.records import Row, Usage
+from framework.text.counting import counted
 
 KEY: Final = ("case_id", "arm", "trial", "repeat", "turn")
 _PLAIN: Final = (
@@ -286,3 +287,9 @@ def flat(row: Row, *, timing: bool) -> dict[str, Any]:
             columns[f"timing_{phase}_model_s"] = usage.seconds
         columns.update({f"timing_{name}": value for name, value in sorted(row.timing.items())})
     return columns
+
+
+def cases_of(rows: Iterable[Row]) -> str:
+    """`: it has 3 cases, fx01 to fx03` for a message, by id."""
+    ids = sorted({row.case_id for row in rows})
+    return f": it has {counted(len(ids), 'case')}{f', {ids[0]} to {ids[-1]}' if ids else ''}"

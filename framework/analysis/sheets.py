@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Final, TextIO, TypeVar
 
 from framework.errors import DataError, UserError
+from framework.text.counting import counted
 
 T = TypeVar("T")
 _FORMULA: Final = re.compile(r"(?:^|(?<=;))(?=[=+\-@\t\r\n\uff1d\uff0b\uff0d\uff20])")
@@ -78,4 +79,5 @@ def check_known(labels: Iterable[str], known: Iterable[str], what: str) -> None:
     """Raise UserError for a label of what is not there."""
     unknown = sorted(set(labels) - set(known))
     if unknown:
-        raise UserError(f"the sheet has {len(unknown)} ids of no {what} here, as {unknown[0]}")
+        ids = counted(len(unknown), "id")
+        raise UserError(f"the sheet has {ids} of no {what} here, as {unknown[0]}")

@@ -15,6 +15,8 @@ from framework.registry import plugins
 
 DECIDED: Final = ("a better", "b better", "differs")
 """What a comparison concludes that came out for one of its arms."""
+_TOLERANCE: Final = 1e-9
+"""Of two sums of the same numbers in another order."""
 _NOT_ITS_OWN: Final = ("judge", "total")
 _BUILT: Final = "ingest_to_correct"
 _ANSWERED: Final = "cost_to_correct"
@@ -121,6 +123,36 @@ def suspects(group: Group) -> list[tuple[Job, dict[str, bool]]]:
         if told:
             found.append((job, told))
     return found
+
+
+def gold_lacks(group: Group) -> list[tuple[str, Job, Job]]:
+    """Axes of retention on which an arm that is shown the gold keeps less than the whole history.
+
+    With each axis the two arms. Only where all gold fitted the budget and no row of either failed:
+    then what the whole history keeps is in none of the gold that the domain states.
+    """
+    whole = [j for j in group.jobs if j.summary["budget_use"].get("unbudgeted")]
+    given = [j for j in group.jobs if _sees_gold(j)]
+    pairs = [
+        (one, other)
+        for one in given
+        for other in whole
+        if one.budget == other.budget
+        and one.summary["budget_use"].get("could_fill") == 0
+        and not (one.summary["errors"]["n"] or other.summary["errors"]["n"])
+    ]
+    return [
+        (axis, one, other)
+        for axis in group.headline
+        if higher_is_better(axis)
+        for one, other in pairs
+        if _kind(group, one, axis) == _kind(group, other, axis) == "model-free"
+        and _mean(group, one, axis) < _mean(group, other, axis) - _TOLERANCE
+    ]
+
+
+def _mean(group: Group, job: Job, axis: str) -> float:
+    return float((group.entry(job.arm, job.budget, axis) or {})["mean"])
 
 
 def _ours(group: Group, budget: str) -> list[Job]:

@@ -138,7 +138,8 @@ def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     add.set_defaults(command="estimate:estimate")
 
     add = commands.add_parser("compare", help="paired comparison of runs on the same cases")
-    add.add_argument("runs", nargs="+", metavar="RUN")
+    of_all = "directories of finished runs on the same cases; of a sweep: all its runs"
+    add.add_argument("runs", nargs="+", metavar="RUN", help=of_all)
     add.add_argument("--axes", help="comma-separated; default: the domain's headline axes")
     add.add_argument("--baseline", help="compare every arm with this one only")
     add.add_argument(
@@ -169,7 +170,13 @@ def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     add.add_argument("--redact", action="store_true", help="leave all words of cases out")
     add.set_defaults(command="report:report")
 
-    add = commands.add_parser("verify", help="check a run's journal and files, or a sweep's")
+    add = commands.add_parser(
+        "verify",
+        help="check a run's journal and files, or a sweep's",
+        description="Check that the journal is one chain, and that every file of the run is as it "
+        "was when the run ended; of a sweep, all its runs and its own files too. Nothing is run "
+        "again. Exit status: 0 all is as it was, 1 something is not, 2 there is no such run.",
+    )
     add.add_argument("run", metavar="RUN|SWEEP")
     add.add_argument("--head", help="the head that it must have, kept elsewhere")
     add.set_defaults(command="runs:verify")
@@ -180,6 +187,10 @@ def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
 
     if not argv or argv[0] not in commands.choices:  # the framework's own need no plugin imported
         _add_plugins(commands)
+    if argv and argv[0][:1] != "-" and argv[0] not in commands.choices:
+        from framework.registry import nearest
+
+        raise UserError(f"no command {argv[0]!r}{nearest(argv[0], commands.choices)}")
     return parser
 
 

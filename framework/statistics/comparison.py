@@ -372,7 +372,8 @@ def _conclude(
         return "equivalent", ""
     if floor >= alpha:
         n, unit = (k, "cluster") if (k := result.n_clusters) else (result.n, "case")
-        reach = f"{counted(n, unit)} reach p {result.permutation.smallest_p:.2g} at best "
+        verb = "reaches" if n == 1 else "reach"
+        reach = f"{counted(n, unit)} {verb} p {result.permutation.smallest_p:.2g} at best "
         return "cannot conclude", f"{reach}({result.permutation.method}), {floor:.2g} after Holm"
     if result.bounds.low is None or result.bounds.high is None:
         return "cannot conclude", result.bounds.method

@@ -86,9 +86,17 @@ def calibrate(args: argparse.Namespace) -> int:
     else:
         print_blocks([_rates(found), Text(_verdict(found)), *_shares(shares)])
         if out is not None:
-            taken = " ".join([*of["overrides"], f"judge.calibration={out}"])
-            print(f"kept: {out}; a run takes it with {taken}")
+            print(f"kept: {out}; {_taken(out, args.judge, of['overrides'])}")
     return 1 if found.tells is False else 0
+
+
+def _taken(out: Path, judge: str, overrides: Sequence[str]) -> str:
+    """How a run takes the rates, if its judge takes any."""
+    from framework.registry import find
+
+    if "calibration" in {f.name for f in dataclasses.fields(find("judge", judge).settings)}:
+        return f"a run takes it with {' '.join([*overrides, f'judge.calibration={out}'])}"
+    return f"judge={judge} takes no calibration: a run's verdicts are by its rule as it stands"
 
 
 def _free(path: Path, judge: str) -> Path:

@@ -19,8 +19,10 @@ class Differ(Command):
     """The cases in which two arms differ on an axis, widest first."""
 
     def arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("runs", nargs="+", metavar="SWEEP|RUN")
-        parser.add_argument("--axis", required=True)
+        parser.add_argument("runs", nargs="+", metavar="SWEEP|RUN", help="of at least two arms")
+        parser.add_argument(
+            "--axis", required=True, help="a column of results, such as p_ret; `list axis` has all"
+        )
         parser.add_argument("--arms", metavar="A,B", help="the two; not needed for two runs")
         parser.add_argument("--budget", help="only this one")
         parser.add_argument("--all", action="store_true", help=f"not only the first {_SHOWN}")

@@ -30,7 +30,12 @@ class Replay(Command):
     """Run a finished run again and compare measured rows, and all that was made of them."""
 
     def arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("run", metavar="RUN")
+        parser.description = (
+            "Run a finished run again from its stored configuration, with what models answered "
+            "where that is kept, and compare every measured column of its rows, its summary and "
+            "its gate. Exit status: 0 all are the same, 1 something differs, 2 it can't be run."
+        )
+        parser.add_argument("run", metavar="RUN", help="the directory of a finished run")
 
     def run(self, args: argparse.Namespace) -> int:
         return replay(args)

@@ -16,6 +16,7 @@ from framework.records import Case, Event, Gold, GoldItem
 from framework.registry import nearest, register
 from framework.reporting.terminal import wrapped
 from framework.retention.items import intact
+from framework.rows import cases_of
 from framework.store import JournalEvent
 from framework.store.state import State, data_differ
 from framework.text.printable import printable
@@ -81,6 +82,7 @@ def _show_in_domain(wanted: str | None, overrides: Sequence[str]) -> None:
             return
         _print_provenance(domain.provenance)
         _print_corpus(domain, plan.top.n_cases, plan.top.seed)
+        _print(wrapped("case=N shows one of its cases, counted from 0, with history and gold"))
         return
     domain = plan.parts["domain"].create()
     case = _pick(domain, plan.top.seed, wanted)
@@ -179,7 +181,7 @@ def _show_in_run(path: Path, case: str, arm: str | None) -> None:
         case = _pick(plan.parts["domain"].create(), plan.top.seed, case).id
     of_case = [row for row in state.rows if row.case_id == case]
     if not of_case:
-        raise UserError(f"{path} has no case {case!r}; rows.parquet lists them")
+        raise UserError(f"{path} has no case {case!r}{cases_of(state.rows)}")
     rows = [row for row in of_case if arm in (None, row.arm)]
     if not rows:
         raise UserError(f"{path} has no arm {arm!r}{nearest(str(arm), [r.arm for r in of_case])}")

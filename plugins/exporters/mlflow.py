@@ -19,6 +19,7 @@ from framework.engine.prepare import data_of
 from framework.errors import UserError
 from framework.records import Case, Gold, Row
 from framework.registry import register
+from framework.rows import cases_of
 from framework.store import JOURNAL, read
 from framework.store.answers import answer_records
 from framework.store.state import State, data_differ, load_finished, read_summary
@@ -52,7 +53,7 @@ class MlflowGenAI(Exporter):
         state = load_finished(run)
         rows = {row.key: row for row in state.rows if not cases or row.case_id in cases}
         if unknown := set(cases) - {row.case_id for row in rows.values()}:
-            raise UserError(f"{run} has no case {min(unknown)!r}; rows.parquet lists them")
+            raise UserError(f"{run} has no case {min(unknown)!r}{cases_of(state.rows)}")
         if not rows:
             raise UserError(f"{run} holds no case")
         asked = _cases(state, {row.case_id for row in rows.values()})

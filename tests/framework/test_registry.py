@@ -9,7 +9,15 @@ from typing import Any, Literal
 import pytest
 
 from framework.errors import UserError
-from framework.registry import Plugin, find, identity_of, plugins, register, settings_of
+from framework.registry import (
+    Plugin,
+    find,
+    identity_of,
+    nearest,
+    plugins,
+    register,
+    settings_of,
+)
 
 
 @dataclass(frozen=True)
@@ -74,6 +82,22 @@ def test_a_setting_that_came_later_says_nothing_at_its_default() -> None:
 def test_an_unknown_plugin_names_the_nearest() -> None:
     with pytest.raises(UserError, match="did you mean 'bm25'"):
         find("arch", "bm52")
+
+
+def test_a_long_list_of_names_is_not_told_beside_a_guess() -> None:
+    names = [f"{letter}{number}" for letter in "abcd" for number in range(10, 30)]
+    assert nearest("a11x", names) == "; did you mean 'a11'? 80 are allowed"
+    assert nearest("a11x", names[:3]) == "; did you mean 'a11'? allowed: a10, a11, a12"
+    assert nearest("xyz", names) == f"; allowed: {', '.join(names)}"
+
+
+def test_a_name_that_no_class_has_is_told_in_plain_words() -> None:
+    with pytest.raises(UserError) as told:
+        find("importer", "front_mater")
+    assert str(told.value).startswith(
+        "importer: no plugin 'front_mater'; did you mean 'front_matter'?"
+    )
+    assert "@register" not in str(told.value)
 
 
 def test_one_name_is_one_class() -> None:

@@ -77,8 +77,11 @@ def test_a_broken_module_is_told_only_where_it_is_asked_for(package: Package) ->
     package.plugin("bad", "bad")
     package.write("bad", f"{(package.folder / 'bad.py').read_text()}\nimport no_such_module\n")
     assert registry.find("operator", "good").name == "good"
-    with pytest.raises(UserError, match=r"bad failed to import \(ModuleNotFoundError"):
+    module = f"{package.name}.bad"
+    with pytest.raises(UserError) as told:
         registry.find("operator", "bad")
+    why = "ModuleNotFoundError: No module named 'no_such_module'"
+    assert str(told.value) == f"operator=bad: {module} failed to import ({why})"
     assert list(registry.broken()) == [f"{package.name}.bad"]
 
 

@@ -14,6 +14,7 @@ from framework.analysis.verdict import (
     asked,
     chief_axes,
     costs,
+    gold_lacks,
     is_empty,
     is_reference,
     leaders,
@@ -38,7 +39,7 @@ def verdict(evidence: Evidence) -> Iterator[Block]:
     if not groups and not failed:
         return
     yield Heading("Verdict", "verdict")
-    items = [told for told in (failed, _suspected(groups)) if told]
+    items = [told for told in (failed, _wrong_gold(groups), _suspected(groups)) if told]
     if groups:
         shared = [_models(evidence), _open(evidence)]
         items += [*_settings(groups, _MOST - len(items) - len(shared)), *shared]
@@ -58,6 +59,19 @@ def _all_failed(jobs: Sequence[Job]) -> str:
         return ""
     said = max(errors, key=lambda error: int(error["n"]))["commonest"]
     return f"Every row failed, {n} of {n}; most often: {said}"
+
+
+def _wrong_gold(groups: Sequence[Group]) -> str:
+    """That the gold alone keeps less than the whole history; empty where it nowhere does."""
+    for group in groups:
+        for axis, gold, whole in gold_lacks(group):
+            shown, kept = (job.summary["axes"][axis]["mean"] for job in (gold, whole))
+            return (
+                f"The gold of {group.run['domain']} is wrong or lacks something: {gold.arm}, which "
+                f"is shown it whole, has {axis} {shown:.3f} at {gold.budget}, "
+                f"{whole.arm} {kept:.3f}."
+            )
+    return ""
 
 
 def _suspected(groups: Sequence[Group]) -> str:

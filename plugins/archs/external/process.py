@@ -72,10 +72,10 @@ class LineSystem:
         os.set_blocking(self._process.stdin.fileno(), False)
 
     def write(self, event: Event) -> None:
-        self._ask({"op": "write", **self._said(event)})
+        self._do({"op": "write", **self._said(event)})
 
     def forget(self, event: Event, given: str) -> None:
-        self._ask({"op": "forget", **self._said(event)})
+        self._do({"op": "forget", **self._said(event)})
 
     def _said(self, event: Event) -> dict[str, Any]:
         told = values_of(event, self._tenant)
@@ -90,11 +90,13 @@ class LineSystem:
         for one in results:
             if "text" not in one:
                 raise self._fail(f"retrieve: an item without 'text': it has {sorted(one)}")
+            if wrong := _wrong(one):
+                raise self._fail(f"retrieve: an item whose {wrong}")
         found = [found_of(r.get("text"), r.get("id"), r.get("score")) for r in results]
         return self._home.secrets.check(found)
 
     def reset(self) -> None:
-        self._ask({"op": "reset"})
+        self._do({"op": "reset"})
 
     def tools(self) -> list[str]:
         return ["write", "retrieve", "reset", "close"]
@@ -124,6 +126,12 @@ class LineSystem:
         failed = self._home.failed(what)
         self._failure = self._failure or str(failed)
         return failed
+
+    def _do(self, request: Mapping[str, Any]) -> None:
+        answer = self._ask(request)
+        if answer.get("ok") is not True:
+            there = f"'ok' is {answer['ok']!r}" if "ok" in answer else f"it has {sorted(answer)}"
+            raise self._fail(f'{request["op"]}: the answer is not {{"ok": true}}: {there[:80]}')
 
     def _ask(self, request: Mapping[str, Any]) -> dict[str, Any]:
         """The answer to one request. Raises SystemFailed, after which nothing more is asked."""
@@ -169,3 +177,13 @@ class LineSystem:
                     raise self._fail(f"{op}: it ended with status {status}")
                 answer += data
         return bytes(answer)
+
+
+def _wrong(item: Mapping[str, Any]) -> str:
+    """What an item holds other than declared: "'text' is no text: 42"."""
+    text, score = item["text"], item.get("score")
+    if not isinstance(text, str):
+        return f"'text' is no text: {text!r:.80}"
+    if score is not None and (isinstance(score, bool) or not isinstance(score, (int, float))):
+        return f"'score' is no number: {score!r:.80}"
+    return ""

@@ -16,6 +16,7 @@ class Submit(Command):
     """Sweeps and runs as a signed bundle for a board (`board`)."""
 
     def arguments(self, parser: ArgumentParser) -> None:
+        parser.usage = "%(prog)s --name NAME --key FILE [--out FILE] SWEEP|RUN ..."
         parser.add_argument("places", nargs="+", metavar="SWEEP|RUN")
         # Both are needed: `run` says so in one line, where argparse would print its usage too.
         parser.add_argument("--name", help="needed: whose it is, as the board shows it")

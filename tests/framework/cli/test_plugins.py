@@ -58,10 +58,27 @@ def test_a_package_that_fails_to_import_is_told(
 
 
 def test_an_unknown_command_is_status_2(capsys: pytest.CaptureFixture[str]) -> None:
+    assert framework(capsys, "lst").mistake.startswith("no command 'lst'; did you mean 'list'?")
+    assert "'report'?" in framework(capsys, "reprot", "runs/x").mistake
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("verify", "Exit status: 0 all is as it was, 1 something is not"),
+        ("replay", "Exit status: 0 all are the same, 1 something differs"),
+        ("submit", "usage: decisionbench submit --name NAME --key FILE [--out FILE] SWEEP|RUN"),
+        ("differ", "a column of results, such as p_ret"),
+        ("compare", "of a sweep: all its runs"),
+    ],
+)
+def test_the_help_of_a_command_says(
+    capsys: pytest.CaptureFixture[str], name: str, said: str
+) -> None:
     with pytest.raises(SystemExit) as left:
-        cli.main(["lst"])
-    assert left.value.code == 2
-    assert "invalid choice: 'lst'" in capsys.readouterr().err
+        cli.main([name, "--help"])
+    assert left.value.code == 0
+    assert said in " ".join(capsys.readouterr().out.split())
 
 
 @pytest.mark.slow

@@ -178,6 +178,19 @@ def test_a_system_of_others_that_is_no_better_than_no_memory_is_suspected() -> N
     assert f"{suspected}surface_ceiling 0.00, floor 0.00, eda 0.00, floor 0.50, which no" in both
 
 
+def test_gold_that_keeps_less_than_the_whole_history_is_told() -> None:
+    def told(kept: Any, fill: float | None = 0.0, **changed: Any) -> str:
+        gold = job("gold", {"p_ret": kept}, sees_gold=True, could_fill=fill, **changed)
+        return said(combine(gold, job("all", {"p_ret": ALL}, unbudgeted=True)))
+
+    wrong = "The gold of domain is wrong or lacks something: gold, which is shown it whole, "
+    assert f"{wrong}has p_ret 0.500 at tight, all 1.000." in told(HALF)
+    assert "The gold of" not in told(ALL)
+    assert "The gold of" not in told(HALF, 0.25), "it did not fit"
+    assert "The gold of" not in told(HALF, errors=[0]), "they are not of the same cases"
+    assert "The gold of" not in told(HALF, budget="loose"), "another budget"
+
+
 def _rich(arm: str, kind: str, *, failed: bool = False, **changed: Any) -> Any:
     """An arm with two chief axes, a cost and, where all its rows failed, an error for each."""
     mean = ALL if arm == "a" else HALF

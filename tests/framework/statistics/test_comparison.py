@@ -242,6 +242,8 @@ def test_cannot_conclude_counts_the_family() -> None:
     assert {r.smallest_holm_p for r in table} == {10 / 128}
     assert {r.conclusion for r in table} == {"cannot conclude"}
     assert table[0].reason == "8 cases reach p 0.0078 at best (exact), 0.078 after Holm"
+    one = comparison_table(rows_from({"a": [1.0], "b": [0.0]}), seed=0)
+    assert one[0].reason.startswith("1 case reaches p ")
 
 
 def test_nothing_to_test_is_no_member_of_the_family() -> None:

@@ -544,3 +544,13 @@ def test_every_shipped_set_has_both_truths(tmp_path: Path) -> None:
         answers = list(plugin.cls(settings_of(plugin, values)).answers())
         assert {known.right for known in answers} == {True, False}
         assert len({(k.question, k.given, k.sort) for k in answers}) >= len(answers) - 3
+
+
+def test_a_judge_that_takes_no_calibration_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = framework(capsys, "calibrate", "rules", *SET, "--out", "rates.json")
+    assert done.status == 0, done.err
+    assert "judge.calibration" not in done.out
+    assert done.out.splitlines()[-1].startswith("kept: rates.json; judge=rules takes no calibra")

@@ -172,6 +172,7 @@ def test_of_a_domain_without_a_case_where_its_data_come_from(
 ) -> None:
     out = framework(capsys, "show", *HOTPOT_CASES).out
     assert "licence      not stated" in out
+    assert out.splitlines()[-1].startswith("case=N shows one of its cases")
     with_none = framework(capsys, "show", "domain=hotpotqa")
     assert "not read     domain.path: no file given" in with_none.out
     assert "main score   answer_f1" in with_none.out
@@ -241,7 +242,7 @@ def test_a_case_of_a_run_is_found_by_the_index_that_the_domain_gives_it(
         shown = framework(capsys, "show", *HOTPOT_CASES, f"case={index}").out
         assert by_index.split()[:2] == shown.split()[:2] == ["case", f"fx0{index + 1}"]
     told = framework(capsys, "show", "r", "case=3").mistake
-    assert told == "r has no case 'fx04'; rows.parquet lists them"
+    assert told == "r has no case 'fx04': it has 3 cases, fx01 to fx03"
     assert framework(capsys, "show", "r", "case=99").mistake == "show: no case '99'"
 
 

@@ -242,7 +242,7 @@ def test_mistakes_with_sheets(
         csv.writer(file).writerows([*rows, rows[-1]])
     assert "is there twice" in mistake("--read", str(sheet))
     sheet.write_text("id,label\n000000000000,yes\n")
-    assert "1 ids of no verdict here, as 000000000000" in mistake("--read", str(sheet))
+    assert "1 id of no verdict here, as 000000000000" in mistake("--read", str(sheet))
     sheet.write_text("a,b\n")
     assert "columns id and label expected" in mistake("--read", str(sheet))
     assert "can't be read" in mistake("--read", str(tmp_path / "none.csv"))

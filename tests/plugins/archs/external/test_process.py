@@ -218,6 +218,8 @@ def test_what_can_not_be_started_leaves_no_home(
         ("echo []", "write: the answer is no JSON object"),
         ("""echo '{"error": "the disk is full"}'""", "write: the disk is full"),
         ("""echo '{"ok": false}'""", "write: refused: its answer says that it is not ok"),
+        ("""echo '{"ok": "yes"}'""", """write: the answer is not {"ok": true}: 'ok' is 'yes'"""),
+        ("""echo '{"items": []}'""", r"write: the answer is not .*: it has \['items'\]"),
         ("exec no-such-program", "write: it ended with status 127: .*no-such-program"),
         ("exit 0", "write: it ended with status 0"),
         (
@@ -246,6 +248,12 @@ def test_an_answer_that_is_none_is_told(script: str, said: str) -> None:
         (
             '{"items": [{"text": "a"}, {"content": "b", "id": "d1"}]}',
             r"retrieve: an item without 'text': it has \['content', 'id'\]",
+        ),
+        ('{"items": [{"text": 42}]}', "retrieve: an item whose 'text' is no text: 42"),
+        ('{"items": [{"text": null}]}', "retrieve: an item whose 'text' is no text: None"),
+        (
+            '{"items": [{"text": "a", "score": "NaN"}]}',
+            "retrieve: an item whose 'score' is no number: .NaN.",
         ),
     ],
 )
