@@ -60,7 +60,8 @@ def sweep_summary(
              "states": s.get("states") or {},
              "by_stratum": s.get("by_stratum"),
              "counterfactual_pairs": s.get("counterfactual_pairs"), "corpus": s.get("corpus") or {},
-             "extraction": s.get("extraction") or {}, "warnings": s.get("warnings") or []}
+             "extraction": s.get("extraction") or {}, "checks": s.get("checks") or {},
+             "warnings": s.get("warnings") or []}
             for name, s in zip(names, summaries, strict=True)
         ],
         "comparisons": compare_runs(summaries, rows, axes, baseline, smallest_effect),

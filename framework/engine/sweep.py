@@ -33,7 +33,7 @@ from framework.store import JOURNAL
 from framework.store.atomic import as_json, held, replacing, write_json
 from framework.store.directory import COMPARISON, FIGURES, SWEEP, drafted, unsealed
 from framework.store.directory import SWEEP_PLAN as SWEEP_PLAN
-from framework.store.former import read_json, renamed_table
+from framework.store.former import as_of_then, read_json, renamed_table
 from framework.store.state import (
     FinishedRun,
     State,
@@ -278,7 +278,7 @@ def problems_of(path: Path) -> list[str]:
         )
         if expected is None:
             return [f"{path / SWEEP}: none of its runs is finished"]
-        write_sweep(Path(scratch), expected)
+        write_sweep(Path(scratch), as_of_then(expected, stored))
         made = read_json((Path(scratch) / SWEEP).read_text(encoding="utf-8"))
         table, known = (folder / COMPARISON for folder in (Path(scratch), path))
         same = {

@@ -18,7 +18,7 @@ import pytest
 import run as command
 from framework.analysis.compare_runs import compare_across
 from framework.engine import manifest
-from framework.engine.sweep import job_directories
+from framework.engine.sweep import job_directories, write_sweep
 from framework.store import Journal, read, seal
 from framework.store.atomic import write_json
 from framework.store.state import load_state, read_run
@@ -418,6 +418,23 @@ def test_a_sweep_is_verified_run_by_run(capsys: pytest.CaptureFixture[str], plac
     assert f"{jobs[1]}: summary.json: changed" in done.out
     shutil.rmtree(jobs[0])
     assert f"{jobs[0]}: not run yet" in framework(capsys, "verify", "sweep").out
+
+
+def test_a_sweep_of_before_its_file_held_as_much_is_sound(
+    capsys: pytest.CaptureFixture[str], place: Path
+) -> None:
+    path = Path("sweep")
+    told = read_json(path / "sweep.json")
+    for entry in told["jobs"]:
+        del entry["checks"]
+    for row in told["comparisons"]:
+        for name in ("family_low", "family_high", "family_level"):
+            del row[name]
+    write_sweep(path, told)
+    assert framework(capsys, "verify", "sweep").status == 0
+    told["comparisons"][0]["delta"] = 0.9
+    write_sweep(path, told)
+    assert framework(capsys, "verify", "sweep").status == 1
 
 
 FORMER = {
