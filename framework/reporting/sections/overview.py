@@ -117,7 +117,7 @@ def notes(evidence: Evidence) -> Iterator[Block]:
             "A rule-based judge said which answers are right: what rests on it is marked "
             f"{SECTION} and is no evidence about how a language model would judge."
         )
-    for warning in warned(job.summary for job in evidence.jobs):
+    for warning in (*evidence.warnings, *warned(job.summary for job in evidence.jobs)):
         yield Note(f"Warning: {warning}.")
     others = [job for job in evidence.jobs if job.summary["budget_use"].get("adapted")]
     if others:

@@ -548,6 +548,51 @@ def test_a_report_of_a_summary_that_was_edited_says_so(
     assert said in Path("bm25/report.md").read_text()
 
 
+def test_whatever_prints_a_forged_sweep_says_so(
+    capsys: pytest.CaptureFixture[str], place: Path
+) -> None:
+    commands = (
+        ("table", "sweep"), ("export", "sweep", "t.tex", "--to", "latex"), ("compare", "sweep"),
+        ("report", "sweep"),
+    )  # fmt: skip
+
+    def told() -> list[bool]:
+        found = []
+        Path("t.tex").unlink(missing_ok=True)
+        for words in commands:
+            done = framework(capsys, *words)
+            assert done.status == 0, done.err
+            text = done.out + done.err
+            text += Path("sweep/report.md").read_text() if words[0] == "report" else ""
+            found.append("verify` says more" in text.replace("\\", ""))
+        return found
+
+    assert told() == [False] * 4
+    sound = Path("sweep/sweep.json").read_bytes()
+    sweep = read_json(Path("sweep/sweep.json"))
+    sweep["jobs"][0]["axes"]["mrr"]["mean"] = 0.99
+    write_json(Path("sweep/sweep.json"), sweep)
+    assert told() == [True, True, False, True], "compare computes it again"
+    sweep = json.loads(sound)
+    sweep["comparisons"][0]["conclusion"] = "a better"
+    write_json(Path("sweep/sweep.json"), sweep)
+    assert told() == [True, True, False, True]
+    Path("sweep/sweep.json").write_bytes(sound)
+    flip_last_byte(job_directories(Path("sweep"))[0] / "rows.parquet")
+    assert told() == [True] * 4
+
+
+def test_a_finished_run_that_was_edited_is_told_when_it_is_resumed(
+    capsys: pytest.CaptureFixture[str], place: Path
+) -> None:
+    edit(place / "bm25/summary.json", b'"mean": 1.0', b'"mean": 0.9')
+    assert "bm25/summary.json is not the file that was sealed" in run(capsys, "resume=bm25").err
+    first = job_directories(Path("sweep"))[0]
+    edit(first / "summary.json", b'"mean": 1.0', b'"mean": 0.9')
+    said = f"{first.name}/summary.json is not the file that was sealed"
+    assert said in run(capsys, "resume=sweep").err
+
+
 def test_other_code_of_a_package_is_told_by_a_replay(
     capsys: pytest.CaptureFixture[str], place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
