@@ -652,13 +652,6 @@ def test_a_row_too_many_or_too_few_is_found_by_a_replay(
     assert "fx99 bm25 trial 0 repeat 0 turn 0: only in the run" in done.out
 
 
-def test_an_edited_row_is_refused_by_a_replay(
-    capsys: pytest.CaptureFixture[str], place: Path
-) -> None:
-    edit(place / "bm25/journal.jsonl", b'"mrr":1.0', b'"mrr":0.5')
-    assert "bm25/journal.jsonl:2: edited" in framework(capsys, "replay", "bm25").mistake
-
-
 @pytest.mark.slow
 def test_a_run_with_errors_is_replayed(
     capsys: pytest.CaptureFixture[str], place: Path, monkeypatch: pytest.MonkeyPatch
@@ -684,6 +677,21 @@ def test_what_cannot_be_replayed(capsys: pytest.CaptureFixture[str], place: Path
     unfinish(place / "none")
     assert "none is not finished" in framework(capsys, "replay", "none").mistake
     assert "nope is not a run directory" in framework(capsys, "replay", "nope").mistake
+    jobs = sorted(job.name for job in job_directories(Path("sweep")))
+    said = f"sweep is a sweep; name one of its runs: {', '.join(jobs)}"
+    assert framework(capsys, "replay", "sweep").mistake == said
+
+
+@pytest.mark.parametrize("name", ["an edited row", "a dropped row", "a manifest that is no JSON"])
+def test_a_run_that_was_tampered_with_is_a_finding_of_a_replay(
+    capsys: pytest.CaptureFixture[str], place: Path, name: str
+) -> None:
+    tamper, _ = TAMPERED[name]
+    tamper(place / "bm25")
+    done = framework(capsys, "replay", "bm25")
+    assert done.status == 1
+    assert done.out.startswith(("bm25/journal.jsonl:", "bm25/manifest.json: "))
+    assert "error" not in done.err
 
 
 def test_code_that_changed_is_told(capsys: pytest.CaptureFixture[str], place: Path) -> None:
