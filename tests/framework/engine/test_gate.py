@@ -302,7 +302,7 @@ def test_a_sweep_with_baselines_beside_its_jobs_is_sound(
 def test_a_margin_is_named_in_a_run_and_old_runs_are_resumed_by_the_new_name(
     capsys: pytest.CaptureFixture[str], place: Path
 ) -> None:
-    given = (*GATED, "arch=bm25", "gate.baseline=bm25", "max_errors=5")
+    given = (*GATED, "arch=none", "gate.baseline=bm25", "max_errors=5")
     run(capsys, *given, "gate.threshold=-0.3", "hydra.run.dir=r/old")
     run(capsys, *given, "gate.margin=0.3", "hydra.run.dir=r/new")
     old, new = (read_json(place / "r" / name / "manifest.json") for name in ("old", "new"))
