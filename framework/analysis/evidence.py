@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from framework.analysis.axes import as_mappings, axis_meta
+from framework.analysis.doubts import doubts_of_state, doubts_of_sweep
 from framework.analysis.forms import poolable
 from framework.analysis.summary import SETTING, setting_of
 from framework.contracts import RowKey, RunProtocol
@@ -25,8 +26,7 @@ from framework.statistics.comparison import CaseMeans, case_means
 from framework.store.answers import answer_lines
 from framework.store.directory import ANSWERS, SWEEP, SWEEP_PLAN
 from framework.store.former import read_json
-from framework.store.state import SUMMARY, FinishedRun, read_run
-from framework.text.canonical import digest_entry
+from framework.store.state import FinishedRun, read_run
 
 _MOST_DRAWN: Final = 4
 
@@ -177,6 +177,7 @@ class Evidence:
     """A run or sweep: its directory, jobs in order, and sweep.json (of a run, without pairs).
 
     plan : sweep_plan.json; empty for a run. redacted : without words that may be of a case.
+    warnings : in what sweep.json is not what its runs give.
     """
 
     path: Path
@@ -184,6 +185,7 @@ class Evidence:
     sweep: Mapping[str, Any]
     plan: Mapping[str, Any]
     redacted: bool = False
+    warnings: Sequence[str] = ()
 
     @property
     def is_sweep(self) -> bool:
@@ -281,19 +283,25 @@ def load(path: Path, runs: Sequence[FinishedRun] = ()) -> Evidence:
     damaged one.
     """
     known = {run.path: run for run in runs}
+    summaries: dict[str, Mapping[str, Any]] = {}
 
     def job(place: Path) -> Job:
         run = known.get(place) or read_run(place)
-        summary, sealed = run.summary, (run.state.finished or {}).get("files", {}).get(SUMMARY)
-        if sealed is not None and digest_entry(place / SUMMARY) != sealed:
-            said = f"{place.name}/{SUMMARY} is not the file that was sealed (`verify` says more)"
-            summary = {**summary, "warnings": [*summary.get("warnings", ()), said]}
+        summary = summaries[place.name] = run.summary
+        if doubts := doubts_of_state(run.state):
+            summary = {**summary, "warnings": [*summary.get("warnings", ()), *doubts]}
         return Job(path=place, summary=summary, manifest=run.manifest, rows=by_session(run.rows))
 
     if (path / SWEEP_PLAN).is_file():
         sweep = _read(path / SWEEP)
         jobs = [job(path / entry["directory"]) for entry in sweep["jobs"]]
-        return Evidence(path=path, jobs=jobs, sweep=sweep, plan=_read(path / SWEEP_PLAN))
+        return Evidence(
+            path=path,
+            jobs=jobs,
+            sweep=sweep,
+            plan=_read(path / SWEEP_PLAN),
+            warnings=doubts_of_sweep(path, sweep, summaries),
+        )
     if not path.is_dir():
         raise UserError(f"{path}: no such directory")
     return Evidence(path=path, jobs=[job(path)], sweep={"comparisons": []}, plan={})

@@ -29,6 +29,12 @@ def write_table(file: TextIO, columns: Sequence[str], rows: Iterable[Mapping[str
                          for k, v in row.items()})  # fmt: skip
 
 
+def write_comparisons(file: TextIO, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Write comparison.csv: the comparisons of sweep.json."""
+    columns = list(dict.fromkeys(key for row in rows for key in row)) or ["arm_a", "arm_b"]
+    write_table(file, columns, rows)
+
+
 def write_rows(path: Path, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:
     """Write a new sheet. Raises UserError for a file that exists: it may hold labels."""
     try:

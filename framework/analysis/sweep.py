@@ -52,17 +52,7 @@ def sweep_summary(
         groups[setting_of(summary["run"])].append(summary)
     flags = [flag for members in groups.values() for flag in _budget_flags(members)]
     return {
-        "jobs": [
-            {"directory": name, "run": s["run"], "axes": s["axes"], "budget_use": s["budget_use"],
-             "ledger": s["ledger"], "gate": s["gate"], "errors": s["errors"],
-             "headline": s["headline"], "success_axis": s.get("success_axis", ""),
-             "unread": s.get("unread", 0), "constants": s.get("constants") or {},
-             "states": s.get("states") or {},
-             "by_stratum": s.get("by_stratum"),
-             "counterfactual_pairs": s.get("counterfactual_pairs"), "corpus": s.get("corpus") or {},
-             "extraction": s.get("extraction") or {}, "warnings": s.get("warnings") or []}
-            for name, s in zip(names, summaries, strict=True)
-        ],
+        "jobs": [job_entry(name, s) for name, s in zip(names, summaries, strict=True)],
         "comparisons": compare_runs(summaries, rows, axes, baseline, smallest_effect),
         "telling_cases": telling_cases(summaries, rows),
         "smallest_effect": smallest_effect,
@@ -76,6 +66,22 @@ def sweep_summary(
         "reader_agreement": reader_agreement(summaries),
         "model_agreement": model_agreement(summaries),
         "budget_flags": flags,
+    }  # fmt: skip
+
+
+def job_entry(directory: str, summary: Mapping[str, Any]) -> dict[str, Any]:
+    """What sweep.json holds of a run: all of it is in the run's summary."""
+    s = summary
+    return {
+        "directory": directory, "run": s["run"], "axes": s["axes"], "budget_use": s["budget_use"],
+        "ledger": s["ledger"], "gate": s["gate"], "errors": s["errors"],
+        "headline": s["headline"], "success_axis": s.get("success_axis", ""),
+        "unread": s.get("unread", 0), "constants": s.get("constants") or {},
+        "states": s.get("states") or {},
+        "by_stratum": s.get("by_stratum"),
+        "counterfactual_pairs": s.get("counterfactual_pairs"), "corpus": s.get("corpus") or {},
+        "extraction": s.get("extraction") or {}, "checks": s.get("checks") or {},
+        "warnings": s.get("warnings") or [],
     }  # fmt: skip
 
 

@@ -11,12 +11,16 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from framework.analysis.evidence import Group, Job, higher_is_better, protocol_of
-from framework.registry import plugins
+from framework.registry import find, names, plugins
 
 DECIDED: Final = ("a better", "b better", "differs")
 """What a comparison concludes that came out for one of its arms."""
 _TOLERANCE: Final = 1e-9
 """Of two sums of the same numbers in another order."""
+FEW_CASES: Final = "too few cases"
+EQUIVALENT: Final = "equivalent"
+HOLD_0: Final = "the bounds within the family hold 0"
+_ALPHA: Final = 0.05
 _NOT_ITS_OWN: Final = ("judge", "total")
 _BUILT: Final = "ingest_to_correct"
 _ANSWERED: Final = "cost_to_correct"
@@ -24,12 +28,16 @@ _ANSWERED: Final = "cost_to_correct"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
-    """An arm's difference from another on the same cases, with its 95% interval."""
+    """An arm's difference from another on the same cases, with its 95% interval.
+
+    why : in a few words why it was not decided (`why_open`); empty where p says so, or it was.
+    """
 
     other: str
     delta: float
     low: float | None
     high: float | None
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,6 +82,30 @@ def is_reference(job: Job) -> bool:
 
 def _sees_gold(job: Job) -> bool:
     return bool(job.summary["budget_use"].get("sees_gold"))
+
+
+def why_open(row: Mapping[str, Any]) -> str:
+    """In a few words what else than p left a comparison undecided; empty where p did, or nothing.
+
+    Of an older sweep, too, the adjusted p says that the bounds within the family did.
+    """
+    if row["conclusion"] == "cannot conclude":
+        return FEW_CASES
+    if row["conclusion"] == "equivalent":
+        return EQUIVALENT
+    below = row["conclusion"] == "undecided" and row["holm_p"] < _ALPHA
+    return HOLD_0 if below else ""
+
+
+def only_controls(group: Group) -> bool:
+    """Whether several arms were run, and all of them mark an end of the scale: none is a memory."""
+    return len(group.arms) > 1 and all(map(_is_control, group.jobs))
+
+
+def _is_control(job: Job) -> bool:
+    option = job.arm.partition("(")[0]
+    declared = option in names("arch") and find("arch", option).cls.control
+    return bool(declared) or is_reference(job)
 
 
 def is_empty(job: Job) -> bool:
@@ -199,10 +231,12 @@ def chief_axes(group: Group) -> list[str]:
 
 
 def leaders(group: Group, axis: str, kind: str | None = None) -> list[Leader]:
-    """Who leads an axis, by budget; nobody where no arm has a mean.
+    """Who leads an axis, by budget; nobody where no arm has a mean, or only controls were run.
 
     kind : only arms whose mean is of this kind, none of them a reference; None for any kind.
     """
+    if only_controls(group):
+        return []
     return [found for b in group.budgets if (found := _leader(group, axis, b, kind)) is not None]
 
 
@@ -306,6 +340,7 @@ def _from(row: Mapping[str, Any], arm: str) -> Difference:
         delta=sign * row["delta"],
         low=None if low is None else sign * low,
         high=None if high is None else sign * high,
+        why=why_open(row),
     )
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 def compare(args: argparse.Namespace) -> int:
     """Print paired comparisons of runs made at any time, on the cases that they share."""
     from framework.analysis.compare_runs import compare_across
+    from framework.analysis.doubts import doubts_of_state
     from framework.reporting.page import print_sweep, sweep_markdown
     from framework.store.atomic import as_json, write_text
 
@@ -41,6 +42,8 @@ def compare(args: argparse.Namespace) -> int:
         why = "; ".join(found.notes) or "no two runs that differ in the arm alone have an axis"
         raise UserError(f"nothing to compare: {why}")
     notes = [f"note: {note}" for note in found.notes]
+    doubts = [said for run in runs for said in doubts_of_state(run.state)]
+    notes += [f"warning: {said}" for said in doubts]
     if axes:
         notes.append("note: Holm's family is of --axes alone; chosen after a look it is too small")
     if not args.json and args.out is None:
@@ -49,7 +52,7 @@ def compare(args: argparse.Namespace) -> int:
         return 0
     text = "\n\n".join([sweep_markdown(found.summary), *notes]) + "\n"
     if args.json:
-        text = as_json({**found.summary, "notes": list(found.notes)})
+        text = as_json({**found.summary, "notes": [*found.notes, *doubts]})
     if args.out is None:
         print(text, end="")
         return 0
@@ -99,6 +102,7 @@ def verify(args: argparse.Namespace) -> int:
 
 def table(args: argparse.Namespace) -> int:
     """Print a sweep's result table in Markdown, or put it into a file between its markers."""
+    from framework.analysis.doubts import doubts_of
     from framework.analysis.evidence import of_sweep
     from framework.reporting.markdown import blocks_markdown, print_or_put
     from framework.reporting.sections.overview import main_tables
@@ -108,8 +112,11 @@ def table(args: argparse.Namespace) -> int:
     path = Path(args.sweep) / SWEEP
     if not path.is_file():
         raise UserError(f"{args.sweep} has no {SWEEP}: not a finished sweep")
+    sweep = read_json(path.read_bytes())
+    for doubt in doubts_of(path.parent, sweep):
+        print(f"warning: {doubt}", file=sys.stderr)
     own = [t for section in plugins("section") for t in section.cls().result_tables(path.parent)]
-    tables = own or list(main_tables(of_sweep(read_json(path.read_bytes())), args.budget))
+    tables = own or list(main_tables(of_sweep(sweep), args.budget))
     if not tables:
         raise UserError(f"no budget {args.budget!r} in the sweep")
     text = blocks_markdown(tables, brief=True)

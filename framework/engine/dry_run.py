@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from framework.config import Plan
 from framework.engine.compose import compose_raw, composer, grid, is_sweep, plan_of, without_sweeps
 from framework.engine.domains import one_domain
-from framework.engine.job import check_job
+from framework.engine.job import check_alone
 from framework.engine.prepare import prepare
 from framework.errors import StopRun, UserError
 from framework.models.dry_run import DryRun, as_dry_run
@@ -38,7 +38,7 @@ def plans_of(overrides: Sequence[str]) -> list[Plan]:
         ]
     else:
         plan = plan_of(config)
-        plans = [plan, *check_job(plan).baselines.plans]
+        plans = [plan, *check_alone(plan).baselines.plans]
     return list({plan.rows_digest: plan for plan in plans}.values())
 
 

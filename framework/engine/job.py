@@ -82,7 +82,22 @@ def run_single(plan: Plan, directory: Path | None, listener: Listener) -> Outcom
     """Check and run one plan, by default into a directory named by `run_name` or the time."""
     path = directory or RUNS / run_name(plan)
     check_new(path)
-    return run_job(check_job(plan), path, None, listener)
+    return run_job(check_alone(plan), path, None, listener)
+
+
+def check_alone(plan: Plan) -> Job:
+    """A job that is no part of a sweep, checked: it must not be the baseline of its own gate.
+
+    In a sweep the baseline is one of the arms, and the others are judged.
+    """
+    job = check_job(plan)
+    known = job.prepared.gate.baseline if job.prepared is not None else None
+    if known is not None and job.baselines.baseline is None:
+        raise UserError(
+            f"gate.baseline: this run is {known} itself, so there is nothing to judge; another "
+            "arch or a run directory expected"
+        )
+    return job
 
 
 def check_job(plan: Plan) -> Job:

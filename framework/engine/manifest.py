@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from framework.config import Plan
-from framework.errors import UserError
+from framework.errors import DataError
 from framework.models.prices import prices_digest
 from framework.store import MANIFEST
 from framework.text.canonical import digest, digest_file
@@ -61,7 +61,7 @@ def read_manifest(path: Path) -> dict[str, Any]:
 def changed_since(path: Path, plan: Plan) -> list[str]:
     """What a run was begun with and is no longer so: plugins' code, the framework's, versions."""
     if not (began := read_manifest(path)):
-        raise UserError(f"{path / MANIFEST}: missing or not JSON")
+        raise DataError(path / MANIFEST, None, "missing or not JSON")
     now = manifest(plan, {})
     changed = [
         f"{group}={plugin['name']}"

@@ -10,6 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
+from framework.analysis.doubts import doubts_of_state
 from framework.analysis.labelling import unsupported_of
 from framework.analysis.summary import summarize
 from framework.config import Plan, stored_plan
@@ -86,6 +87,8 @@ def execute(
     begun = begun or begun_in(plan, directory)
     if begun is not None and begun.finished is not None:
         repair_head(begun)
+        for doubt in doubts_of_state(begun):
+            _log.warning("warning: %s", doubt)
         return Outcome(directory=directory, summary=read_summary(directory))
     if begun is not None:
         origin = RescoreSource.read(begun.started)

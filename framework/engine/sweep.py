@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from framework.analysis.compare_runs import check_distinct
+from framework.analysis.doubts import doubts_of_state
 from framework.analysis.prereg import as_lock
 from framework.analysis.prereg.results import judged_runs
-from framework.analysis.sheets import write_table
+from framework.analysis.sheets import write_comparisons
 from framework.analysis.sweep import sweep_summary
 from framework.config import Plan, is_operational, stored_plan
 from framework.engine.account import OWN, dealt_caps, new_account, tell_spent
@@ -33,7 +34,7 @@ from framework.store import JOURNAL
 from framework.store.atomic import as_json, held, replacing, write_json
 from framework.store.directory import COMPARISON, FIGURES, SWEEP, drafted, unsealed
 from framework.store.directory import SWEEP_PLAN as SWEEP_PLAN
-from framework.store.former import read_json, renamed_table
+from framework.store.former import as_of_then, read_json, renamed_table
 from framework.store.state import (
     FinishedRun,
     State,
@@ -154,6 +155,9 @@ def run_sweep(path: Path, jobs: Sequence[Job], listener: Listener, launch: Launc
     left = [job for job in jobs if not job.finished]
     finished = [job for job in jobs if job.finished]
     runs = [_read(path / job.name) for job in finished]
+    for state in (job.begun for job in finished if job.begun is not None):
+        for doubt in doubts_of_state(state):
+            _log.warning("warning: %s", doubt)
     if left:
         work = SweepWork(path, left, listener)
         try:
@@ -278,7 +282,7 @@ def problems_of(path: Path) -> list[str]:
         )
         if expected is None:
             return [f"{path / SWEEP}: none of its runs is finished"]
-        write_sweep(Path(scratch), expected)
+        write_sweep(Path(scratch), as_of_then(expected, stored))
         made = read_json((Path(scratch) / SWEEP).read_text(encoding="utf-8"))
         table, known = (folder / COMPARISON for folder in (Path(scratch), path))
         same = {
@@ -322,13 +326,11 @@ def _compared(
 def write_sweep(path: Path, summary: dict[str, Any]) -> None:
     """Write sweep.json and comparison.csv, each in one step."""
     write_json(path / SWEEP, summary)
-    rows: list[dict[str, Any]] = summary["comparisons"]
     with (
         replacing(path / COMPARISON) as draft,
         draft.open("w", encoding="utf-8", newline="") as file,
     ):
-        columns = list(dict.fromkeys(key for row in rows for key in row)) or ["arm_a", "arm_b"]
-        write_table(file, columns, rows)
+        write_comparisons(file, summary["comparisons"])
 
 
 def load_jobs(path: Path, operational: Sequence[str]) -> list[Job]:

@@ -22,7 +22,7 @@ Conclusion = Literal[
 _DECIDED: Final = ("a better", "b better", "differs")
 SKEWED: Final = (
     "p assumes symmetric differences; without that, losses too rare to be seen could undo this one "
-    "(the decision bounds at the comparison's level within its family hold 0)"
+    "(the bounds within the family hold 0)"
 )
 INSENSITIVE: Final = (
     "within the smallest effect, but not both are shown to beat a third arm by more than it: the "
@@ -66,10 +66,14 @@ class ComparisonRow:
         ci_low: 95% limit of delta, ``None`` where none is claimed.
         ci_high: 95% limit of delta, ``None`` where none is claimed.
         ci_method: of the limits, or why there are none.
-        bound_low: 95% decision bound of delta: what gates and "equivalent" rest on; holds where few
-            pairs differ, where the interval does not.
+        bound_low: 95% decision bound of delta, adjusted for no other comparison: what gates and
+            "equivalent" rest on; holds where few pairs differ, where the interval does not.
         bound_high: the other.
         bound_method: of the bounds, or why there are none.
+        family_low: bound within the family: the decision bound at `family_level`, what "a better"
+            rests on beside p; ``None`` where holm_p >= alpha, or nothing is concluded anyway.
+        family_high: the other.
+        family_level: 1 - alpha permutation_p / holm_p, the level of this row's step of Holm's.
         permutation_p: two-sided sign-flip permutation test: the primary test.
         permutation_method: exact, or Monte Carlo and its draws.
         holm_p: permutation_p adjusted over the whole table.
@@ -82,11 +86,11 @@ class ComparisonRow:
         n_discordant: units whose difference is not 0.
         smallest_p: what permutation_p could reach at best with as many units.
         smallest_holm_p: what holm_p could reach if every test of the table were at its smallest.
-        conclusion: "a better" or "b better" when holm_p < alpha and the decision bounds leave out
-            0, "differs" on an axis without a better direction; "equivalent" when the bounds lie
-            within the declared smallest effect, whatever p is, and each arm is shown to beat a
-            third one by more than it; "cannot conclude" when smallest_holm_p >= alpha, when there
-            are no bounds, or nothing to test; otherwise "undecided".
+        conclusion: "a better" or "b better" when holm_p < alpha and the bounds within the family
+            leave out 0, "differs" on an axis without a better direction; "equivalent" when the
+            decision bounds lie within the declared smallest effect, whatever p is, and each arm is
+            shown to beat a third one by more than it; "cannot conclude" when smallest_holm_p >=
+            alpha, when there are no bounds, or nothing to test; otherwise "undecided".
         reason: why nothing is concluded, where more than p says so; else empty.
     """
 
@@ -103,6 +107,9 @@ class ComparisonRow:
     bound_low: float | None
     bound_high: float | None
     bound_method: str
+    family_low: float | None
+    family_high: float | None
+    family_level: float | None
     permutation_p: float | None
     permutation_method: str
     holm_p: float | None
@@ -178,7 +185,7 @@ def comparison_table(
 
     The primary test is the sign-flip permutation of mean differences over cases (over clusters when
     some cluster holds several cases), with Holm's adjustment over every row of the table; a row is
-    decided where the decision bounds at its level within the family leave out 0 as well. The
+    decided where the bounds within the family, at its own level, leave out 0 as well. The
     generator of a row comes from the seed and the names in it, so another arm, axis or budget
     changes no existing interval or raw p; only the Holm columns depend on the family.
 
@@ -236,12 +243,14 @@ def comparison_table(
     for found, (_, a, b), holm_p, floor in zip(compared, again, adjusted, floors, strict=True):
         subject, result, direction, sensitive = found
         concluded = _conclude(result, holm_p, floor, direction, sensitive, alpha)
+        family: tuple[float | None, float | None, float | None] = None, None, None
         if holm_p and result.permutation.p and concluded[0] in _DECIDED:
             level, amount = alpha * result.permutation.p / holm_p, subject[1] in amounts
             bounds = paired_bounds(a, b, means.clusters, amount=amount, alpha=level)
+            family = bounds.low, bounds.high, 1 - level
             if bounds.low is None or bounds.high is None or bounds.low <= 0 <= bounds.high:
                 concluded = "undecided", SKEWED
-        table.append(_table_row(subject, result, holm_p, floor, concluded))
+        table.append(_table_row(subject, result, holm_p, floor, concluded, family))
     return table
 
 
@@ -324,6 +333,7 @@ def _table_row(
     holm_p: float | None,
     floor: float | None,
     concluded: tuple[Conclusion, str],
+    family: tuple[float | None, float | None, float | None],
 ) -> ComparisonRow:
     budget, axis, arm_a, arm_b = subject
     conclusion, reason = concluded
@@ -341,6 +351,9 @@ def _table_row(
         bound_low=result.bounds.low,
         bound_high=result.bounds.high,
         bound_method=result.bounds.method,
+        family_low=family[0],
+        family_high=family[1],
+        family_level=family[2],
         permutation_p=result.permutation.p,
         permutation_method=result.permutation.method,
         holm_p=holm_p,

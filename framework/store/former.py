@@ -5,6 +5,7 @@ A file keeps the words and bytes that it was sealed with; only what is read of i
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from framework.text.reading import read_json as bounded
@@ -20,6 +21,10 @@ _KEYS: Final = {
     "looks": "analyses",
     "look": "analysis",
 }
+_SKEWED: Final = (
+    "p assumes symmetric differences; without that, losses too rare to be seen could undo this one "
+    "(the {} hold 0)"
+)
 _VALUES: Final = {
     "kind": {
         "finding": "model-free",
@@ -28,8 +33,15 @@ _VALUES: Final = {
     },
     "axis": {"return_on_tokens": "successes_per_1000_tokens"},
     "mcnemar_binarisation": {">= 0.5 (compat)": ">= 0.5 (published convention)"},
-}
+    "reason": {_SKEWED.format("decision bounds at the comparison's level within its family"):
+               _SKEWED.format("bounds within the family")},
+}  # fmt: skip
 """By key, the values that had another name."""
+_ADDED: Final = {
+    "jobs": ("checks",),
+    "comparisons": ("family_low", "family_high", "family_level"),
+}
+"""By list of sweep.json, what its entries got later than older sweeps were written."""
 
 
 _OF_USERS: Final = {
@@ -60,9 +72,18 @@ def renamed(data: Any, of_users: int = 0) -> Any:
     return found
 
 
+def as_of_then(sweep: Mapping[str, Any], stored: Mapping[str, Any]) -> dict[str, Any]:
+    """The content of a sweep.json made now, without what came after all of `stored` was written."""
+    found = dict(sweep)
+    for key, names in _ADDED.items():
+        later = [name for name in names if not any(name in entry for entry in stored[key])]
+        found[key] = [{k: v for k, v in one.items() if k not in later} for one in sweep[key]]
+    return found
+
+
 def renamed_table(text: str) -> str:
     """The content of a comparison.csv."""
     for values in _VALUES.values():
         for former, name in values.items():
-            text = text.replace(f",{former},", f",{name},")
+            text = text.replace(f",{former},", f",{name},").replace(f'"{former}"', f'"{name}"')
     return text

@@ -13,11 +13,15 @@ import numpy as np
 import numpy.typing as npt
 
 from framework.statistics.bootstrap import unit_values
+from framework.statistics.bounded import chance_below
 from framework.statistics.clusters import MIN_UNITS, FloatArray
 from framework.statistics.intervals import clopper_pearson, is_binary, is_share, mean_interval
 from framework.statistics.paired import pair
+from framework.statistics.seeding import generator
 
 _MOST_CASES = 10_000_000
+_MOST_DRAWN = 1_000_000
+_DRAWS = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -142,6 +146,52 @@ def _critical_counts(trials: npt.NDArray[np.int64], alpha: float) -> FloatArray:
     return low
 
 
+def bounds_need(
+    differences: FloatArray,
+    effect: float,
+    *,
+    start: int,
+    seed: int,
+    power: float = 0.8,
+    level: float = 0.05,
+) -> int | None:
+    """Return the units at which the bounds within the family leave out 0 often enough.
+
+    Differences of shares are drawn from the pilot's, about their mean and then shifted by the
+    effect, to either side: skewed ones need more on one. What is asked of each draw is what
+    `bounded_limits` asks of 0. ``None`` where more than `_MOST_DRAWN` units do not suffice.
+
+    Args:
+        differences: of the pilot's units.
+        effect: the smallest that matters.
+        start: units to begin with.
+        seed: of the draws.
+        power: wanted.
+        level: two-sided, of the comparison within its family.
+    """
+    centred = differences - differences.mean()
+    sides = [np.append(np.clip(sign * centred + effect, -1, 1), -1.0) for sign in (1, -1)]
+    share = np.full(len(differences), 1 / len(differences))
+
+    def reached(n: int) -> bool:
+        drawn = generator(seed, "power", str(n)).multinomial(n, share, _DRAWS)
+        counts = np.column_stack((drawn, np.ones(_DRAWS)))  # with the unit that is added
+        return all(
+            sum(chance_below(values, one) < level / 2 for one in counts) >= power * _DRAWS
+            for values in sides
+        )
+
+    low, high = 1, max(start, MIN_UNITS)
+    while not reached(high):
+        low, high = high, 2 * high
+        if high > _MOST_DRAWN:
+            return None
+    while high - low > max(1, high // 50):
+        middle = (low + high) // 2
+        low, high = (low, middle) if reached(middle) else (middle, high)
+    return high
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PilotPower:
     """What a pilot comparison says of the cases that the real one needs.
@@ -150,8 +200,11 @@ class PilotPower:
         spread: variance of the paired differences seen, about their own mean, so that the observed
             effect is not in it; for a 0/1 axis the share of discordant pairs.
         spread_high: its upper 95% limit; ``None`` where none can be had.
-        n: cases needed if the spread is as seen; ``None`` where nothing differed.
-        n_high: cases needed if it is at its upper limit: what to plan for after a small pilot.
+        n: cases that the test needs if the spread is as seen; ``None`` where nothing differed.
+        n_high: the same if it is at its upper limit: what to plan for after a small pilot.
+        decides: cases at which the comparison is decided, which the bounds within the family must
+            allow as well (`bounds_need`); n of a 0/1 axis and of an amount.
+        decides_high: the same at the upper limit.
         method: how n was found, or why it was not.
         units: pilot units that counted (cases, or clusters of them).
         clustered: whether units are clusters; then `n` counts clusters.
@@ -161,6 +214,8 @@ class PilotPower:
     spread_high: float | None = None
     n: int | None = None
     n_high: int | None = None
+    decides: int | None = None
+    decides_high: int | None = None
     method: str
     units: int
     clustered: bool
@@ -241,7 +296,22 @@ def power_from_pilot(
     method = seen.method if seen else "no pair of the pilot differs: plan by the upper limit"
     if at_most is None:
         method += f"; no upper limit from {size} units"
+
+    def decided(by_test: CasesNeeded | None, wider: float) -> int | None:
+        if by_test is None or by_test.n is None or binary or not share or size < MIN_UNITS:
+            return by_test.n if by_test else None
+        return bounds_need(
+            (differences - differences.mean()) * wider**0.5,
+            smallest_effect,
+            start=by_test.n,
+            seed=seed,
+            power=power,
+            level=alpha / comparisons,
+        )
+
     return PilotPower(
+        decides=decided(seen, 1.0),
+        decides_high=decided(at_most, max(high / spread, 1.0) if high and spread else 1.0),
         spread=spread,
         spread_high=high,
         n=seen.n if seen else None,

@@ -6,11 +6,15 @@ import argparse
 import math
 from itertools import combinations
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from framework.contracts.command import Command
 from framework.errors import UserError
 from framework.registry import register
 from framework.text.counting import counted
+
+if TYPE_CHECKING:
+    from plugins.commands.pilot import PilotPower
 
 
 @register("command", "power")
@@ -88,9 +92,10 @@ def power(args: argparse.Namespace) -> int:
             )
             unit = "clusters" if found.clustered else "cases"
             run = next(s["run"] for s in summaries if s["run"]["arch"] in (a, b))
-            whole = "" if found.clustered else _of_all(found.n, found.units, run["n_cases"])
+            whole = "" if found.clustered else _of_all(found.decides, found.units, run["n_cases"])
             lines.append(
-                f"{place}: {a} - {b}: {_count(found.n)}, at most {_count(found.n_high)} {unit}   "
+                f"{place}: {a} - {b}: {_count(found.decides)}, at most "
+                f"{_count(found.decides_high)} {unit}{_of_test(found)}   "
                 f"(spread {_share(found.spread)}, at most {_share(found.spread_high)}, pilot of "
                 f"{found.units} {unit}; {found.method}){whole}"
             )
@@ -103,7 +108,8 @@ def power(args: argparse.Namespace) -> int:
     )
     print("from the spread of paired differences seen, and from its upper 95% limit:\n")
     print("\n".join(lines))
-    print("\nThe difference that the pilot showed is not used: it would only repeat its p-value.")
+    print("\nDecided means p below alpha, and bounds within the family that leave out 0.")
+    print("The difference that the pilot showed is not used: it would only repeat its p-value.")
     return 0
 
 
@@ -113,6 +119,13 @@ def _of_all(n: int | None, counted_cases: int, n_cases: int) -> str:
         return ""
     ask = math.ceil(n * n_cases / counted_cases)
     return f"\n    {counted_cases} of {n_cases} cases count on this axis: ask for n_cases={ask}"
+
+
+def _of_test(found: PilotPower) -> str:
+    """What p alone would need, where the bounds, which decide as well, need more."""
+    if (found.decides, found.decides_high) == (found.n, found.n_high):
+        return ""
+    return f" (p alone {_count(found.n)}, at most {_count(found.n_high)})"
 
 
 def _count(value: int | None) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from framework.contracts import RowKey
 from framework.contracts.command import Command
-from framework.errors import UserError
+from framework.errors import DataError, UserError
 from framework.records import Row
 from framework.registry import register
 from framework.rows import in_order, measured
@@ -38,10 +38,17 @@ class Replay(Command):
         parser.add_argument("run", metavar="RUN", help="the directory of a finished run")
 
     def run(self, args: argparse.Namespace) -> int:
-        return replay(args)
+        path = Path(args.run)
+        try:
+            return replay(path)
+        except DataError as error:
+            if path not in Path(error.file).parents:
+                raise
+            print(error)  # it is the run that is not as it was: a finding, and no mistake
+            return 1
 
 
-def replay(args: argparse.Namespace) -> int:
+def replay(path: Path) -> int:
     """Run a finished run again from its stored configuration and compare the measured rows."""
     from framework.cli.progress import Progress
     from framework.config import stored_plan, with_operational
@@ -49,8 +56,9 @@ def replay(args: argparse.Namespace) -> int:
     from framework.engine.manifest import changed_since
     from framework.engine.run import check_same, execute
     from plugins.commands._loops import keeps_events, replay_events
+    from plugins.commands.show import refuse_sweep
 
-    path = Path(args.run)
+    refuse_sweep(path)
     before = load_finished(path)
     # As many errors as there were: the repetition is to be compared, not judged.
     plan = with_operational(stored_plan(before), {"max_errors": float(len(before.rows))})

@@ -51,7 +51,7 @@ def show(args: argparse.Namespace) -> int:
     given = dict(word.split("=", 1) for word in args.what if word not in runs)
     case = given.pop("case", None)
     if runs:
-        _refuse_sweep(Path(runs[0]))
+        refuse_sweep(Path(runs[0]))
         if wrong := [*runs[1:], *(f"{key}={given[key]}" for key in given.keys() - {"arm"})]:
             raise UserError(f"show: {wrong[0]}: of a run give case=ID and perhaps arm=NAME alone")
     if case is None and (runs or "domain" not in given):
@@ -161,7 +161,7 @@ def _print_gold(gold: Gold) -> None:
     _print("  (* the decision turned on it)")
 
 
-def _refuse_sweep(path: Path) -> None:
+def refuse_sweep(path: Path) -> None:
     """Raise UserError for a sweep, with the names of its runs."""
     from framework.store.directory import ANSWERS, SWEEP_PLAN
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any, Final
 
+from framework.analysis.doubts import doubts_of
 from framework.analysis.evidence import of_sweep
 from framework.contracts.exporter import Exporter
 from framework.errors import UserError
@@ -50,9 +52,14 @@ class Latex(Exporter):
     def write(self, run: Path, path: Path, cases: Collection[str]) -> int:
         if not (run / SWEEP).is_file():
             raise UserError(f"{run} has no {SWEEP}: not a finished sweep")
+        sweep = read_json((run / SWEEP).read_bytes())
+        doubts = doubts_of(run, sweep)
+        for doubt in doubts:
+            print(f"warning: {doubt}", file=sys.stderr)
         own = [t for section in plugins("section") for t in section.cls().result_tables(run)]
-        tables = own or list(main_tables(of_sweep(read_json((run / SWEEP).read_bytes())), None))
-        parts = [_head(run), *(to_latex(table, run.name) for table in tables)]
+        tables = own or list(main_tables(of_sweep(sweep), None))
+        head = "\n% ".join([_head(run), *doubts])
+        parts = [head, *(to_latex(table, run.name) for table in tables)]
         path.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
         return len(tables)
 

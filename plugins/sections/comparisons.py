@@ -13,7 +13,7 @@ from framework.contracts.section import AddFigure, Section
 from framework.registry import register
 from framework.reporting.blocks import Block, Cell, Details, Heading, Note, Table, Text
 from framework.reporting.cells import UNDEFINED, bounded, count, delta, p_cell
-from framework.reporting.format import short_limits
+from framework.reporting.format import limits, short_limits
 from framework.reporting.tables import Column, each, table, titled
 from framework.statistics.effects import against_smallest_effect
 from framework.text.counting import counted
@@ -74,12 +74,10 @@ class Scorecard(Section):
         yield Heading("Scorecard", "scorecard")
         yield Text(
             "Every comparison composed counts once for each of its arms. Win and loss: "
-            "Holm-adjusted "
-            "p < .05 and decision bounds that leave out 0. Near-tie: the bounds lie within the "
-            "declared smallest effect, and both arms are shown to beat a third by more than it. "
-            "Differs: p < .05 on an axis without a better direction. Axes are correlated, so this "
-            "is "
-            "no tally of independent trials."
+            "Holm-adjusted p < .05 and bounds within the family that leave out 0. Near-tie: the "
+            "95% decision bounds lie within the declared smallest effect, and both arms are shown "
+            "to beat a third by more than it. Differs: p < .05 on an axis without a better "
+            "direction. Axes are correlated, so this is no tally of independent trials."
         )
         for group in groups:
             yield _tally(group)
@@ -102,19 +100,20 @@ def compared(evidence: Evidence) -> Iterator[Block]:
     effect = evidence.sweep.get("smallest_effect")
     declared = (
         f"The smallest effect that matters was declared as {effect:g}: the last column says what "
-        "the decision bounds conclude against it, whatever p is."
+        "the 95% decision bounds conclude against it, whatever p is."
         if effect
         else "No smallest effect was declared (smallest_effect=0.05 would declare one), so the "
-        "last column concludes on the sign alone, by the decision bounds."
+        "last column concludes on the sign alone, by the 95% decision bounds."
     )
     yield Text(
         f"Composed on the same cases: {counted(len(rows), 'comparison')}; p is that of the "
         "sign-flip permutation test, adjusted by Holm over all of them. It assumes that "
         "differences are symmetric about 0 under no effect, so an arm is called better only "
-        "where the decision bounds, which assume no shape, leave out 0 as well. The interval of a "
-        "difference is of the method that its row names, and never leaves out 0 where this test, "
-        "unadjusted, does not reject at .05. Least p is the "
-        "smallest adjusted p that so many cases could reach: where it is not below .05, nothing "
+        "where the bounds within the family, which assume no shape, leave out 0 as well: decision "
+        "bounds at the level of the comparison's own step of Holm's, and so wider than those at "
+        "95%. The interval of a difference is of the method that its row names, and never leaves "
+        "out 0 where this test, unadjusted, does not reject at .05. Least p is the smallest "
+        "adjusted p that so many cases could reach: where it is not below .05, nothing "
         f"can be concluded ({helpless} of {len(rows)}; a smaller family can: baseline=ARM compares "
         f"with one arm). {declared}"
     )
@@ -223,10 +222,11 @@ def _table(
             **({"corrected": _corrected} if any(_JUDGED & row.keys() for row in rows) else {}),
             "p": ("permutation_p", p_cell),
             "Holm p": ("holm_p", p_cell),
+            **({"bounds within the family": _family} if any(map(_has_family, rows)) else {}),
             "least p": ("smallest_holm_p", p_cell),
             "n": ("n", count),
             "by Holm p": _concluded,
-            "by decision bounds": lambda row: _by_bounds(row, effect),
+            "by 95% decision bounds": lambda row: _by_bounds(row, effect),
             "interval by": "ci_method",
         },
         in_order(rows, places),
@@ -240,11 +240,30 @@ def _corrected(row: Mapping[str, Any]) -> Cell:
     return bounded(row["corrected_delta"], row["corrected_low"], row["corrected_high"], sign="+")
 
 
-def _by_bounds(row: Mapping[str, Any], effect: float | None) -> str:
-    verdict = against_smallest_effect(row["bound_low"], row["bound_high"], effect)
+def _by_bounds(row: Mapping[str, Any], effect: float | None) -> Cell:
+    low, high = row["bound_low"], row["bound_high"]
+    verdict = str(against_smallest_effect(low, high, effect))
     if verdict == "equivalent" != row["conclusion"]:
-        return "within the smallest effect"
-    return verdict
+        verdict = "within the smallest effect"
+    return Cell(text=verdict, under=_between(low, high))
+
+
+def _has_family(row: Mapping[str, Any]) -> bool:
+    """Whether a comparison has bounds within its family; none of an older sweep has."""
+    return row.get("family_low") is not None and row.get("family_high") is not None
+
+
+def _family(row: Mapping[str, Any]) -> Cell:
+    if not _has_family(row):
+        return UNDEFINED
+    return Cell(
+        text=_between(row["family_low"], row["family_high"]),
+        under=f"at {row['family_level']:.2%}",
+    )
+
+
+def _between(low: float | None, high: float | None) -> str:
+    return "" if low is None or high is None else f"[{', '.join(limits(low, high, 3, '+'))}]"
 
 
 def _concluded(row: Mapping[str, Any]) -> Cell:

@@ -19,7 +19,15 @@ from framework.config import Plan
 from framework.engine.account import dealt_caps, joint_account, tell_spent
 from framework.engine.compose import compose_plan, directory_of, grid, key_of
 from framework.engine.domains import open_domain
-from framework.engine.job import RUNS, Job, check_job, check_operational, run_job, run_name
+from framework.engine.job import (
+    RUNS,
+    Job,
+    check_alone,
+    check_job,
+    check_operational,
+    run_job,
+    run_name,
+)
 from framework.engine.manifest import manifest
 from framework.engine.prepare import data_of
 from framework.engine.probed import PROBED, found_before
@@ -53,7 +61,7 @@ def start(config: Any, arguments: Sequence[str], launch: Launch, *, apart: bool)
     if len(given) > 1:
         raise UserError(f"shards: of one run; these are {len(given)}, as keys have several values")
     overrides = [o for o in given[0] if key_of(o) != "shards"]
-    whole = check_job(compose_plan(overrides))
+    whole = check_alone(compose_plan(overrides))
     n = _shards(config, whole.plan)
     path = directory_of(config.hydra, "run") or directory_of(config.hydra, "sweep")
     path = path or RUNS / run_name(whole.plan)

@@ -117,21 +117,23 @@ def notes(evidence: Evidence) -> Iterator[Block]:
             "A rule-based judge said which answers are right: what rests on it is marked "
             f"{SECTION} and is no evidence about how a language model would judge."
         )
-    for warning in warned(job.summary for job in evidence.jobs):
+    for warning in (*evidence.warnings, *warned(job.summary for job in evidence.jobs)):
         yield Note(f"Warning: {warning}.")
     others = [job for job in evidence.jobs if job.summary["budget_use"].get("adapted")]
     if others:
+        # An older sweep.json does not say of its jobs whether they were tested.
+        told = [job for job in others if "checks" in job.summary or "directory" not in job.summary]
         names, untested = (
             list(dict.fromkeys(job.arm for job in jobs))
-            for jobs in (others, [job for job in others if not job.summary.get("checks")])
+            for jobs in (others, [job for job in told if not job.summary.get("checks")])
         )
-        said = (
-            f"Not tested with known facts before the run: {named(untested)}; `decisionbench probe "
-            "NAME` does"
-            if untested
-            else "Each was tested with known facts before its run"
-        )
-        yield Note(f"Systems of others: {named(names)}. {said}.")
+        said = ""
+        if untested:
+            said = f" Not tested with known facts before the run: {named(untested)}; "
+            said += "`decisionbench probe NAME` does."
+        elif len(told) == len(others):
+            said = " Each was tested with known facts before its run."
+        yield Note(f"Systems of others: {named(names)}.{said}")
     unfinished = evidence.sweep.get("unfinished", [])
     if unfinished:
         jobs = ", ".join(unfinished)

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
 
 from framework.analysis.evidence import Evidence
 from framework.records import EMPTY, FIRST_VERSION
 from framework.reporting.blocks import Block, Cell, Details, Heading, Listing, Note, Table, Text
+from framework.text.canonical import digest
+from framework.text.counting import counted
+
+_JUDGED_BY: Final = ("judge", "extra_axes")
+"""What a rescore may be given."""
 
 
 def provenance(evidence: Evidence) -> Iterator[Block]:
@@ -34,6 +41,7 @@ def provenance(evidence: Evidence) -> Iterator[Block]:
         ),
         ("framework code", [m["framework"] for m in manifests]),
         ("plugins' packages", [" ".join(m.get("packages", EMPTY).values()) for m in manifests]),
+        ("prompts", [_prompts(m) for m in manifests]),
         ("tokenizer", [m["tokenizer"] for m in manifests]),
         ("prices", [m["prices"] for m in manifests]),
         ("seed", [str(m["seed"]) for m in manifests]),
@@ -54,23 +62,56 @@ def provenance(evidence: Evidence) -> Iterator[Block]:
         columns=["", "value"],
         rows=shared,
     )
+    sources = [m.get("rescored_from") for m in manifests]
+    judged = any(sources)
     yield Table(
         anchor="heads",
-        caption="By run: the digest of its configuration, and the last hash of its journal.",
-        columns=["run", "configuration", "head hash"],
+        caption="By run: the digest of its configuration, and the last hash of its journal"
+        + ("; and of the run whose answers were judged again." if judged else "."),
+        columns=["run", "configuration", "head hash", *["judged again"] * judged],
         rows=[
-            [job.path.name, job.manifest["identity"], str(job.manifest.get("head_hash", "–"))]
-            for job in evidence.jobs
+            [job.path.name, job.manifest["identity"], str(job.manifest.get("head_hash", "–")),
+             *[f"{source['run']}, head {source['head']}" if source else "–"] * judged]
+            for job, source in zip(evidence.jobs, sources, strict=True)
         ],
-    )
-    command = evidence.plan.get("argv") or manifests[0]["argv"]
+    )  # fmt: skip
     yield Details(
         "Command line and code of the plugins",
         [
-            Text("decisionbench " + ("-m " if evidence.is_sweep else "") + " ".join(command)),
+            Text(_command(evidence)),
             Listing(_plugins(evidence)),
         ],
     )
+
+
+def _prompts(manifest: Mapping[str, Any]) -> str:
+    """One digest of all prompts that operations are asked with, and a judge's own set by name."""
+    prompts = manifest.get("prompts", {})
+    chosen = [o for o in manifest["argv"] if o.lstrip("+").startswith("judge.prompts=")]
+    own = f"; the judge's: {chosen[-1].partition('=')[2]}" if chosen else ""
+    return f"{digest(prompts)} over those of {counted(len(prompts), 'operation')}{own}"
+
+
+def _command(evidence: Evidence) -> str:
+    """What was typed; of a rescored run or sweep, in its own directory, what judges it again."""
+    manifest = evidence.jobs[0].manifest
+    origin = manifest.get("rescored_from")
+    if origin is None:
+        command = evidence.plan.get("argv") or manifest["argv"]
+        return "decisionbench " + ("-m " if evidence.is_sweep else "") + " ".join(command)
+    source, axes, words = origin["run"], origin["axes"], manifest["argv"]
+    if evidence.is_sweep:
+        known = evidence.plan["rescored_from"]
+        source = os.path.dirname(next(iter(known["runs"].values())))  # noqa: PTH120
+        axes, words = known["axes"], evidence.plan["argv"]
+    else:
+        words = [o for o in words if _key(o).partition(".")[0] in _JUDGED_BY]
+    given = [*words, *([f"--axes {','.join(axes)}"] if axes else [])]
+    return " ".join(["decisionbench rescore", source, *given])
+
+
+def _key(override: str) -> str:
+    return override.lstrip("+~").partition("=")[0]
 
 
 def _plugins(evidence: Evidence) -> list[str]:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from framework.analysis.evidence import Evidence, Group, Job, higher_is_better
 from framework.analysis.verdict import (
     DECIDED,
+    EQUIVALENT,
+    FEW_CASES,
+    HOLD_0,
     Cost,
     Difference,
     Leader,
@@ -19,8 +23,10 @@ from framework.analysis.verdict import (
     is_reference,
     leaders,
     missing_controls,
+    only_controls,
     spent,
     suspects,
+    why_open,
 )
 from framework.reporting.blocks import Block, Heading, Listing, Note
 from framework.reporting.format import DAGGER, MARKS, SECTION, short_limits
@@ -30,6 +36,13 @@ _MOST: Final = 5
 """Sentences of a verdict; settings that do not fit are in the tables."""
 _MOST_BUDGETS: Final = 3
 _MOST_NAMES: Final = 3
+_WHY: Final = {
+    FEW_CASES: "because of too few cases",
+    "": "with p not below .05",
+    HOLD_0: "as the bounds within the family hold 0",
+    EQUIVALENT: "equivalent",
+}
+"""By what left comparisons undecided, how it is told of so many."""
 
 
 def verdict(evidence: Evidence) -> Iterator[Block]:
@@ -114,7 +127,12 @@ def _settings(groups: Sequence[Group], room: int) -> list[str]:
 
 
 def _found(group: Group) -> list[str]:
-    """A clause for each chief axis, and one for the cost."""
+    """A clause for each chief axis, and one for the cost; of controls alone one that says so."""
+    if only_controls(group):
+        return [
+            f"Only controls were run ({named(group.arms)}), which mark what can be reached: no "
+            "memory leads"
+        ]
     of = {axis: leaders(group, axis) for axis in chief_axes(group)}
     said = [_axis(group, axis, found) for axis, found in of.items()]
     return [*said, _cost(group, [leader for found in of.values() for leader in found])]
@@ -197,17 +215,28 @@ def _against(group: Group, leader: Leader) -> str:
         alone = (
             found.low is not None and found.high is not None and not found.low <= 0 <= found.high
         )
-        why = "undecided once adjusted for all comparisons" if alone else "undecided"
-        return f"not shown to be better than {found.other}: {_delta(found)}, {why}"
+        why = found.why
+        once = " once adjusted for all comparisons" if alone and why != HOLD_0 else ""
+        told = f"undecided{once}{f' ({why})' if why else ''}"
+        return f"not shown to be better than {found.other}: {_delta(found)}, {told}"
     if not shown:
-        return f"not told apart from {named([found.other for found in undecided])}"
+        return _not_apart(undecided)
     closest = shown[0]
     if len(shown) == leader.n_others:
         others = f"all {leader.n_others} others"
         return f"better than {others}, than {closest.other} by {_delta(closest)}"
-    apart = f", not told apart from {named([f.other for f in undecided])}" if undecided else ""
+    apart = f", {_not_apart(undecided)}" if undecided else ""
     better = f"better than {len(shown)} of {leader.n_others} others"
     return f"{better}, than {closest.other} by {_delta(closest)}{apart}"
+
+
+def _not_apart(undecided: Sequence[Difference]) -> str:
+    """From whom an arm is not told apart, by what else than p is the reason."""
+    by_reason: dict[str, list[str]] = {}
+    for found in undecided:
+        by_reason.setdefault(found.why, []).append(found.other)
+    said = [f"{named(arms)}{f' ({why})' if why else ''}" for why, arms in by_reason.items()]
+    return f"not told apart from {', nor from '.join(said)}"
 
 
 def _delta(found: Difference) -> str:
@@ -315,11 +344,11 @@ def _open(evidence: Evidence) -> str:
             if len(rows) == 1
             else f"All {len(rows)} comparisons were decided."
         )
-    helpless = sum(row["conclusion"] == "cannot conclude" for row in rows)
-    few = f", {helpless} of them because of too few cases" if helpless else ""
+    reasons = Counter(why_open(row) for row in rows if row["conclusion"] not in DECIDED)
+    said = [f"{reasons[why]} {words}" for why, words in _WHY.items() if reasons[why]]
     baselines = {row["arm_b"] for row in rows}
     only = f"; arms were compared with {min(baselines)}, not with each other" if (
         len(baselines) == 1 and len({row["arm_a"] for row in rows}) > 1
     ) else ""  # fmt: skip
     of = counted(len(rows), "comparison")
-    return f"Not decided, which is not equal: {undecided} of {of}{few}{only}."
+    return f"Not decided, which is not equal: {undecided} of {of} ({', '.join(said)}){only}."

@@ -131,7 +131,8 @@ def _pairs(compared: Sequence[Mapping[str, Any]]) -> Table:
         anchor="pairs",
         caption="Difference of a minus b over the cases that count for both, with its 95% "
         "interval, its 95% decision bounds and p after Holm's adjustment. A decision needs bounds "
-        "without 0 at the level of the pair among all pairs, which lie further apart.",
+        "within the family without 0: at the level of the pair among all pairs, and so further "
+        "apart; they are told where p alone would decide.",
         columns=(
             "a",
             "b",
@@ -142,6 +143,8 @@ def _pairs(compared: Sequence[Mapping[str, Any]]) -> Table:
             "to",
             "bound from",
             "bound to",
+            "family from",
+            "family to",
             "Holm p",
             "conclusion",
             "why",
@@ -157,6 +160,8 @@ def _pairs(compared: Sequence[Mapping[str, Any]]) -> Table:
                 _number(pair["ci_high"], "+.3f"),
                 _number(pair["bound_low"], "+.3f"),
                 _number(pair["bound_high"], "+.3f"),
+                _number(pair["family_low"], "+.3f"),
+                _number(pair["family_high"], "+.3f"),
                 _number(pair["holm_p"], ".4f"),
                 pair["conclusion"],
                 _why(pair),
@@ -170,7 +175,7 @@ def _why(pair: Mapping[str, Any]) -> str:
     """Why a pair is decided or not, where the comparison itself gives no reason."""
     if pair["conclusion"] == "undecided":
         return pair["reason"] or "Holm p is not below 0.05"
-    return pair["reason"] or "Holm p is below 0.05, and the bounds leave out 0"
+    return pair["reason"] or "Holm p is below 0.05, and the bounds within the family leave out 0"
 
 
 def _number(value: float | None, form: str) -> Cell:

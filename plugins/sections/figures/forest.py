@@ -56,7 +56,7 @@ def forest(group: Group) -> Drawing | None:
         caption=(
             f"{against}, with 95% intervals, one panel an axis ({under(group)}). Filled: "
             "told apart, as in the verdict: Holm-adjusted p < .05 over every comparison of the "
-            "sweep, and decision bounds that leave out 0. Right of 0 is more; an axis "
+            "sweep, and bounds within its family that leave out 0. Right of 0 is more; an axis "
             f"where less is better says so.{band}{declared} {label_of(group, axes)}"
         ),
         alt=f"Forest plot of {len(pairs)} paired differences on {', '.join(axes)}: "

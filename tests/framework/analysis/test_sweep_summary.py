@@ -343,3 +343,19 @@ def test_a_sweep_says_of_how_many_cases_a_model_s_figures_are() -> None:
     assert f"figures with † are of {len(ALL) - 3}" in found.caption
     said = [block.text for block in notes(evidence) if isinstance(block, Note)]
     assert any("x at tight: in 2 of 8 rows nothing was asked (not offered)" in s for s in said)
+
+
+def test_a_sweep_knows_which_systems_of_others_were_tested_before_their_runs() -> None:
+    def said(found: dict[str, Any]) -> str:
+        return " ".join(block.text for block in notes(of_sweep(found)) if isinstance(block, Note))
+
+    theirs, other = (job(arm, {"eda": ALL}, adapted=True) for arm in ("theirs", "other"))
+    for summary, _ in (theirs, other):
+        summary["checks"] = {"keeps": {"passed": True}}
+    found = combine(theirs, other)
+    assert "Each was tested with known facts before its run." in said(found)
+    del other[0]["checks"]
+    assert "Not tested with known facts before the run: other;" in said(combine(theirs, other))
+    for entry in found["jobs"]:
+        del entry["checks"]
+    assert "tested" not in said(found), "an older sweep.json does not say"

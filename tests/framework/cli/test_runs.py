@@ -18,7 +18,7 @@ import pytest
 import run as command
 from framework.analysis.compare_runs import compare_across
 from framework.engine import manifest
-from framework.engine.sweep import job_directories
+from framework.engine.sweep import job_directories, write_sweep
 from framework.store import Journal, read, seal
 from framework.store.atomic import write_json
 from framework.store.state import load_state, read_run
@@ -420,6 +420,23 @@ def test_a_sweep_is_verified_run_by_run(capsys: pytest.CaptureFixture[str], plac
     assert f"{jobs[0]}: not run yet" in framework(capsys, "verify", "sweep").out
 
 
+def test_a_sweep_of_before_its_file_held_as_much_is_sound(
+    capsys: pytest.CaptureFixture[str], place: Path
+) -> None:
+    path = Path("sweep")
+    told = read_json(path / "sweep.json")
+    for entry in told["jobs"]:
+        del entry["checks"]
+    for row in told["comparisons"]:
+        for name in ("family_low", "family_high", "family_level"):
+            del row[name]
+    write_sweep(path, told)
+    assert framework(capsys, "verify", "sweep").status == 0
+    told["comparisons"][0]["delta"] = 0.9
+    write_sweep(path, told)
+    assert framework(capsys, "verify", "sweep").status == 1
+
+
 FORMER = {
     "budget_use": "fairness",
     "budget_flags": "fairness_flags",
@@ -531,6 +548,51 @@ def test_a_report_of_a_summary_that_was_edited_says_so(
     assert said in Path("bm25/report.md").read_text()
 
 
+def test_whatever_prints_a_forged_sweep_says_so(
+    capsys: pytest.CaptureFixture[str], place: Path
+) -> None:
+    commands = (
+        ("table", "sweep"), ("export", "sweep", "t.tex", "--to", "latex"), ("compare", "sweep"),
+        ("report", "sweep"),
+    )  # fmt: skip
+
+    def told() -> list[bool]:
+        found = []
+        Path("t.tex").unlink(missing_ok=True)
+        for words in commands:
+            done = framework(capsys, *words)
+            assert done.status == 0, done.err
+            text = done.out + done.err
+            text += Path("sweep/report.md").read_text() if words[0] == "report" else ""
+            found.append("verify` says more" in text.replace("\\", ""))
+        return found
+
+    assert told() == [False] * 4
+    sound = Path("sweep/sweep.json").read_bytes()
+    sweep = read_json(Path("sweep/sweep.json"))
+    sweep["jobs"][0]["axes"]["mrr"]["mean"] = 0.99
+    write_json(Path("sweep/sweep.json"), sweep)
+    assert told() == [True, True, False, True], "compare computes it again"
+    sweep = json.loads(sound)
+    sweep["comparisons"][0]["conclusion"] = "a better"
+    write_json(Path("sweep/sweep.json"), sweep)
+    assert told() == [True, True, False, True]
+    Path("sweep/sweep.json").write_bytes(sound)
+    flip_last_byte(job_directories(Path("sweep"))[0] / "rows.parquet")
+    assert told() == [True] * 4
+
+
+def test_a_finished_run_that_was_edited_is_told_when_it_is_resumed(
+    capsys: pytest.CaptureFixture[str], place: Path
+) -> None:
+    edit(place / "bm25/summary.json", b'"mean": 1.0', b'"mean": 0.9')
+    assert "bm25/summary.json is not the file that was sealed" in run(capsys, "resume=bm25").err
+    first = job_directories(Path("sweep"))[0]
+    edit(first / "summary.json", b'"mean": 1.0', b'"mean": 0.9')
+    said = f"{first.name}/summary.json is not the file that was sealed"
+    assert said in run(capsys, "resume=sweep").err
+
+
 def test_other_code_of_a_package_is_told_by_a_replay(
     capsys: pytest.CaptureFixture[str], place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -590,13 +652,6 @@ def test_a_row_too_many_or_too_few_is_found_by_a_replay(
     assert "fx99 bm25 trial 0 repeat 0 turn 0: only in the run" in done.out
 
 
-def test_an_edited_row_is_refused_by_a_replay(
-    capsys: pytest.CaptureFixture[str], place: Path
-) -> None:
-    edit(place / "bm25/journal.jsonl", b'"mrr":1.0', b'"mrr":0.5')
-    assert "bm25/journal.jsonl:2: edited" in framework(capsys, "replay", "bm25").mistake
-
-
 @pytest.mark.slow
 def test_a_run_with_errors_is_replayed(
     capsys: pytest.CaptureFixture[str], place: Path, monkeypatch: pytest.MonkeyPatch
@@ -622,6 +677,21 @@ def test_what_cannot_be_replayed(capsys: pytest.CaptureFixture[str], place: Path
     unfinish(place / "none")
     assert "none is not finished" in framework(capsys, "replay", "none").mistake
     assert "nope is not a run directory" in framework(capsys, "replay", "nope").mistake
+    jobs = sorted(job.name for job in job_directories(Path("sweep")))
+    said = f"sweep is a sweep; name one of its runs: {', '.join(jobs)}"
+    assert framework(capsys, "replay", "sweep").mistake == said
+
+
+@pytest.mark.parametrize("name", ["an edited row", "a dropped row", "a manifest that is no JSON"])
+def test_a_run_that_was_tampered_with_is_a_finding_of_a_replay(
+    capsys: pytest.CaptureFixture[str], place: Path, name: str
+) -> None:
+    tamper, _ = TAMPERED[name]
+    tamper(place / "bm25")
+    done = framework(capsys, "replay", "bm25")
+    assert done.status == 1
+    assert done.out.startswith(("bm25/journal.jsonl:", "bm25/manifest.json: "))
+    assert "error" not in done.err
 
 
 def test_code_that_changed_is_told(capsys: pytest.CaptureFixture[str], place: Path) -> None:

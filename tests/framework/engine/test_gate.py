@@ -71,12 +71,16 @@ def test_without_a_baseline_nothing_is_judged(capsys: pytest.CaptureFixture[str]
     assert "gate" not in done.out + done.err
 
 
-def test_a_run_that_is_its_own_baseline_says_that_it_has_no_verdict(
-    capsys: pytest.CaptureFixture[str],
+def test_a_run_that_is_its_own_baseline_is_refused_before_it_begins(
+    capsys: pytest.CaptureFixture[str], place: Path
 ) -> None:
-    done = run(capsys, *GATED, "arch=bm25", "gate.baseline=bm25")
-    assert done.status == 0
-    assert done.err == "gate noninferiority for bm25 tight: no verdict. this run is the baseline\n"
+    given = (*GATED, "arch=bm25", "gate.baseline=bm25")
+    for more in ((), ("dry_run=true",)):
+        assert run(capsys, *given, *more).mistake == (
+            "gate.baseline: this run is bm25 itself, so there is nothing to judge; another arch or "
+            "a run directory expected"
+        )
+    assert not list(place.iterdir())
 
 
 @pytest.mark.slow
@@ -172,13 +176,14 @@ def test_an_unfinished_baseline_is_gone_on_with(
     assert load_state(baseline).finished is not None
 
 
-def test_the_baseline_itself_is_not_judged(
+def test_the_baseline_itself_is_not_judged_in_a_sweep(
     capsys: pytest.CaptureFixture[str], measured: Counter[str]
 ) -> None:
-    done = run(capsys, *GATED, "arch=bm25", "gate.baseline=bm25")
-    assert done.status == 0
+    sweep = ("hydra/launcher=basic", "hydra.sweep.dir=s")
+    assert run(capsys, "-m", *GATED, "arch=bm25", "gate.baseline=bm25", *sweep).status == 0
     assert measured == {"bm25": 6}
-    assert gate_of(done.directory)["passed"] is None
+    (job,) = Path("s").glob("*/summary.json")
+    assert gate_of(job.parent)["passed"] is None
 
 
 @pytest.mark.slow
@@ -317,7 +322,7 @@ def test_a_sweep_with_baselines_beside_its_jobs_is_sound(
 def test_a_margin_is_named_in_a_run_and_old_runs_are_resumed_by_the_new_name(
     capsys: pytest.CaptureFixture[str], place: Path
 ) -> None:
-    given = (*GATED, "arch=bm25", "gate.baseline=bm25", "max_errors=5")
+    given = (*GATED, "arch=none", "gate.baseline=bm25", "max_errors=5")
     run(capsys, *given, "gate.threshold=-0.3", "hydra.run.dir=r/old")
     run(capsys, *given, "gate.margin=0.3", "hydra.run.dir=r/new")
     old, new = (read_json(place / "r" / name / "manifest.json") for name in ("old", "new"))

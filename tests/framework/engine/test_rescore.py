@@ -15,6 +15,7 @@ from framework.records import Answer, ReasoningPoint, Standard
 from framework.registry import NoSettings, register
 from framework.store import verify_run
 from framework.store.state import load_state
+from framework.text.canonical import digest
 from tests.launching import Done, framework, run
 
 QUESTIONS: Final = Path(__file__).parents[2] / "fixtures" / "hotpotqa" / "questions.json"
@@ -240,3 +241,32 @@ def test_a_rescored_sweep_cut_off_before_its_last_job_goes_on_with_every_axis(
     assert [job["axes"] for job in again["jobs"]] == [job["axes"] for job in whole["jobs"]]
     origin = json.loads((new / whole["jobs"][1]["directory"] / "manifest.json").read_text())
     assert len(origin["rescored_from"]["axes"]) > 1
+
+
+@pytest.mark.parametrize("swept", [False, True])
+def test_the_report_of_a_rescored_run_says_how_it_was_judged_and_whence(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, *, swept: bool
+) -> None:
+    place = f"hydra.{'sweep' if swept else 'run'}.dir={tmp_path / 'first'}"
+    assert run(capsys, *["-m"] * swept, *SHORT, "arch=bm25", place).status == 0
+    given = ("judge.plugin=rescore_test_no", "--axes", "rcs", "--out", str(tmp_path / "second"))
+    assert framework(capsys, "rescore", str(tmp_path / "first"), *given).status == 0
+    assert framework(capsys, "report", str(tmp_path / "second")).status == 0
+    source = next((tmp_path / "first").glob("*/manifest.json")) if swept else None
+    head = json.loads((source or tmp_path / "first/manifest.json").read_text())["head_hash"]
+    page = (tmp_path / "second/report.md").read_text().replace("\\", "")
+    kept = "" if swept else "extra_axes=[robustness] "
+    assert f"decisionbench rescore ../first {kept}judge.plugin=rescore_test_no --axes rcs" in page
+    assert "decisionbench -m judge" not in page
+    assert f"first{'/' + source.parent.name if source else ''}, head {head}" in page
+
+
+def test_a_report_has_one_digest_of_the_prompts(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    first(capsys, tmp_path, "report=true", "judge=llm", "judge.prompts=paraphrase")
+    assert framework(capsys, "report", str(tmp_path / "first")).status == 0
+    page = (tmp_path / "first/report.md").read_text().replace("\\", "")
+    prompts = json.loads((tmp_path / "first/manifest.json").read_text())["prompts"]
+    said = f"{digest(prompts)} over those of {len(prompts)} operations; the judge's: paraphrase"
+    assert said in page

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from framework.analysis.evidence import of_run, of_sweep
+from framework.analysis.verdict import leading_job
 from framework.reporting.blocks import Listing, Note
 from framework.reporting.page import write_report
 from framework.reporting.sections.verdict import verdict
@@ -337,3 +338,51 @@ def test_a_result_without_floor_or_ceiling_says_what_to_add() -> None:
 def test_a_protocol_without_such_ends_asks_for_none() -> None:
     pair = [job(arm, {"eda": ALL}, protocol="lifecycle") for arm in "xy"]
     assert told(*pair) == []
+
+
+def _held(found: dict[str, Any], *arms: str) -> dict[str, Any]:
+    """The sweep, where the bounds within the family left its comparisons with arms open."""
+    for row in found["comparisons"]:
+        if {row["arm_a"], row["arm_b"]} & set(arms):
+            row.update(conclusion="undecided", holm_p=0.01)
+    return found
+
+
+def test_why_a_leader_is_not_told_apart_is_said_in_a_few_words() -> None:
+    arms = [job(arm, {"eda": ALL if arm == "x" else NONE}) for arm in "xyz"]
+    held = "the bounds within the family hold 0"
+    text = said(_held(combine(*arms), "x"))
+    assert f"x, 1.00, not told apart from y and z ({held})" in text
+    alone = said(_held(combine(*arms[:2], baseline="y"), "x"))
+    assert f"better than y: +1.00 (+.35 to +1.0), undecided ({held})" in alone
+    few = combine(*(job(a, {"eda": [float(a == "x")] * 4}) for a in "xyz"))
+    assert "not told apart from y and z (too few cases)" in said(few)
+    assert f"not told apart from y (too few cases), nor from z ({held})" in said(_held(few, "z"))
+
+
+def test_the_undecided_are_told_by_what_left_them_so() -> None:
+    found = combine(*(job(arm, {"eda": [1.0, 0.0] * 4}) for arm in "abcd"))
+    kinds = [("undecided", 0.6), ("undecided", 0.01), ("cannot conclude", None),
+             ("equivalent", 0.5), ("undecided", 0.05), ("a better", 0.01)]  # fmt: skip
+    for row, (conclusion, p) in zip(found["comparisons"], kinds, strict=True):
+        row.update(conclusion=conclusion, holm_p=p)
+    assert sentences(found)[-1] == (
+        "Not decided, which is not equal: 5 of 6 comparisons (1 because of too few cases, 2 with p "
+        "not below .05, 1 as the bounds within the family hold 0, 1 equivalent)."
+    )
+
+
+def test_controls_alone_have_no_leader() -> None:
+    floor = job("none", {"eda": NONE}, max_view_tokens=0)
+    whole = job("full_context", {"eda": HALF}, unbudgeted=True)
+    ends = [whole, job("oracle", {"eda": ALL}, sees_gold=True)]
+    first, *rest = sentences(combine(floor, *ends))
+    assert first == (
+        "Only controls were run (none, full_context and oracle), which mark what can be reached: "
+        "no memory leads."
+    )
+    assert "Highest" not in " ".join(rest)
+    assert leading_job(of_sweep(combine(floor, *ends)).groups) is None
+    assert "Highest eda: at tight (1,000 tokens) x, " in said(
+        combine(floor, *ends, job("x", {"eda": HALF}))
+    )

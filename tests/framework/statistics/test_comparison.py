@@ -18,7 +18,7 @@ from framework.statistics.comparison import (
     comparison_table,
 )
 from framework.statistics.multiplicity import holm
-from framework.statistics.paired import UnpairedCases, compare
+from framework.statistics.paired import UnpairedCases, compare, paired_bounds
 
 SKILL = {"dpm": 0.85, "none": 0.1, "retr_only": 0.55, "summ_only": 0.7}
 
@@ -103,6 +103,7 @@ def test_another_arm_axis_or_budget_moves_no_interval_and_no_raw_p() -> None:
     alone = small[0]
     within = find(large, arm_a="dpm", arm_b="summ_only", budget="tight", axis="frp")
     family = {"holm_p", "smallest_holm_p", "conclusion", "reason"}
+    family |= {"family_low", "family_high", "family_level"}
     for field, value in asdict(alone).items():
         if field not in family:
             assert getattr(within, field) == value, field
@@ -199,9 +200,34 @@ def test_a_real_difference_below_the_smallest_effect_is_equivalence() -> None:
     assert found.permutation_p is not None
     assert found.permutation_p < 0.01
     assert (found.conclusion, found.reason) == ("undecided", SKEWED)  # one lost case undoes it
+    assert None not in (found.family_low, found.family_high)
+    assert found.family_low <= 0 <= found.family_high
     rows = rows_from({"a": shifted, "b": original, "none": [0.0] * 100})
     table = comparison_table(rows, seed=0, smallest_effect=0.05, resamples=500)
     assert find(table, arm_a="a", arm_b="b").conclusion == "equivalent"
+
+
+def test_the_bounds_that_decide_are_told_with_their_level() -> None:
+    """Those at 95% leave out 0 where those within the family, which decide, may not."""
+    table = comparison_table(rows_of(), seed=1, resamples=500, baseline="none")
+    decided = [row for row in table if row.conclusion in ("a better", "b better", "differs")]
+    means = case_means(rows_of())
+    assert decided
+    for row in table:
+        told = (row.family_low, row.family_high, row.family_level)
+        if row not in decided and row.reason != SKEWED:
+            assert told == (None, None, None)
+            continue
+        assert row.permutation_p
+        assert row.holm_p
+        level = 1 - 0.05 * row.permutation_p / row.holm_p
+        columns = [means.column(row.budget, arm, row.axis) for arm in (row.arm_a, row.arm_b)]
+        amount = row.axis == "tokens"
+        bounds = paired_bounds(*columns, amount=amount, alpha=0.05 * row.permutation_p / row.holm_p)
+        assert told == (bounds.low, bounds.high, level)
+        assert row.bound_low is not None
+        assert row.family_low is not None
+        assert row.family_low <= row.bound_low
 
 
 @pytest.mark.slow

@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
+from framework.statistics.bounds import decision_bounds
+from framework.statistics.clusters import units_of
 from framework.statistics.intervals import clopper_pearson
 from plugins.commands.pilot import cases_needed, power_from_pilot
 
@@ -58,3 +61,37 @@ def test_refusals() -> None:
     assert (few.n_high, few.method) == (None, "normal approximation; no upper limit from 2 units")
     with pytest.raises(ValueError, match="smallest effect"):
         power_from_pilot({}, {}, smallest_effect=0, seed=1)
+
+
+def test_the_cases_that_decide_a_graded_axis_are_those_of_the_bounds() -> None:
+    """At n the comparison's own function decides as often as asked, at p's n far less often."""
+    noise = np.random.default_rng(3).normal(0, 0.1, 40)
+    pilot = (arm((0.5 + noise).tolist()), arm([0.5] * 40))
+    found = power_from_pilot(*pilot, smallest_effect=0.03, seed=1, comparisons=4)
+    assert found.n is not None
+    assert found.decides is not None
+    assert found.decides > 1.2 * found.n
+    shifted, rng = noise - noise.mean() + 0.03, np.random.default_rng(0)
+
+    def wins(n: int) -> float:
+        bounds = [
+            decision_bounds(units_of(rng.choice(shifted, n), None), share=True, level=1 - 0.05 / 4)[
+                0
+            ]
+            for _ in range(100)
+        ]
+        return sum(low is not None and low > 0 for low in bounds) / 100
+
+    assert wins(found.decides) > 0.7
+    assert wins(found.n) < 0.6
+
+
+def test_of_a_0_1_axis_and_an_amount_the_test_decides() -> None:
+    binary = power_from_pilot(
+        arm([1.0] * 20 + [0.0] * 20), arm([0.0] * 8 + [1.0] * 12 + [0.0] * 20),
+        smallest_effect=0.1, seed=1,
+    )  # fmt: skip
+    assert (binary.decides, binary.decides_high) == (binary.n, binary.n_high)
+    amounts = [float(i % 7) for i in range(40)]
+    found = power_from_pilot(arm(amounts), arm([3.0] * 40), smallest_effect=1, seed=1, amount=True)
+    assert (found.decides, found.decides_high) == (found.n, found.n_high)
