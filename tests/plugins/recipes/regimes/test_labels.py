@@ -90,7 +90,7 @@ def test_agreement_by_regime_and_over_all() -> None:
         low, high = everything["limits"][figure]
         assert low < everything[figure] <= high
     assert truncation["limits"]["cohens_kappa"] is None
-    with pytest.raises(UserError, match="1 ids of no failure here, as other"):
+    with pytest.raises(UserError, match="1 id of no failure here, as other"):
         compare(FAILED, {"other": "unclassified"}, 4)
 
 
