@@ -104,7 +104,7 @@ def ending(evidence: Evidence) -> Iterator[Block]:
         yield from overview.main_tables(evidence)
         yield from overview.telling_cases(evidence)
     elif evidence.jobs[0].summary["axes"]:
-        yield overview.axes_table(evidence.jobs[0], "axes-0")
+        yield overview.axes_table(evidence.jobs[0], "axes-0", narrow=True)
     sections = sorted(_sections(), key=lambda section: section.place_at_end)
     for group in evidence.groups:
         for section in sections:

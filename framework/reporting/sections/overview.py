@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from framework.analysis.axes import balanced, with_corrected
@@ -294,8 +294,11 @@ def _best_constant(jobs: Sequence[Job]) -> str:
     return f"; always {best} would be right in at most {found[best]:.2f}"
 
 
-def axes_table(job: Job, anchor: str, *, whole: bool = True) -> Table:
-    """Every axis of a run that some case defines, the headline first; not `whole`, that alone."""
+def axes_table(job: Job, anchor: str, *, whole: bool = True, narrow: bool = False) -> Table:
+    """Every axis of a run that some case defines, the headline first; not `whole`, that alone.
+
+    narrow : without the kinds of figures, where their marks tell them apart.
+    """
     axes, run = job.summary["axes"], job.summary["run"]
     headline = [name for name in with_corrected(job.summary["headline"]) if name in axes]
     rest = {axis: entry for axis, entry in axes.items() if axis not in headline}
@@ -308,15 +311,21 @@ def axes_table(job: Job, anchor: str, *, whole: bool = True) -> Table:
         **({"noise": ("noise_sd", _noise)} if noisy else {}),
         "n": ("n", count),
         **({"method": "method"} if whole else {}),
-        "kind": _kind,
+        **({} if narrow and _marks_tell(axes[axis] for axis in shown) else {"kind": _kind}),
     }
     return table(
         anchor,
-        f"{job.arm}, budget {job.budget}, {counted(run['n_cases'], 'case')}"
+        f"{job.arm}, budget {job.budget}, {counted(run['n_cases'], 'case')}{_read_forms([job])}"
         f"{f' ({job.path.name})' if job.path.name else ''}{nowhere(rest) if whole else ''}",
         columns,
         [{"axis": axis, **axes[axis]} for axis in (shown if whole else headline)],
     )
+
+
+def _marks_tell(entries: Iterable[Mapping[str, Any]]) -> bool:
+    """Whether each kind of figure has a mark of its own, or none as the only one."""
+    marks = {_kind(entry): mark_of(entry) for entry in entries}
+    return len(set(marks.values())) == len(marks)
 
 
 def _kind(entry: Mapping[str, Any]) -> str:

@@ -18,6 +18,7 @@ from framework.reporting.format import (
     warned,
 )
 from framework.reporting.page import print_run, write_report
+from framework.reporting.sections import overview
 from framework.reporting.sections.overview import axes_table
 from framework.reporting.terminal import print_blocks
 from plugins.sections.comparisons import in_order
@@ -152,3 +153,14 @@ def test_a_run_of_dense_is_printed_as_lexical(
     assert "dense(lexical)" in (tmp_path / "r" / "report.md").read_text(encoding="utf-8")
     assert outcome.summary["run"]["arch"] == "dense"
     assert {row.arm for row in load(tmp_path / "r").jobs[0].rows} == {"dense"}
+
+
+def test_kinds_of_figures_need_no_column_where_their_marks_tell_them_apart() -> None:
+    def entries(*kinds: str) -> list[dict[str, str]]:
+        return [{"kind": kind} for kind in kinds]
+
+    assert overview._marks_tell(entries("model-free", "rule-based", "rule-based"))
+    assert not overview._marks_tell(entries("model-free", "measured with an LLM"))
+    assert not overview._marks_tell(entries("model-free", "lexical embedder", "rule-based"))
+    one, other = entries("measured with an LLM", "measured with an LLM")
+    assert overview._marks_tell([one, {**other, "judge_error": "judge's error not known"}])
