@@ -334,7 +334,7 @@ def _parse(override: str) -> Any:
         why = str(error).replace(f"Error parsing override '{override}'", "").strip()
         shown = re.sub(r"[?#].*", "?...", override)  # what asks a server may hold a key
         if override.endswith(","):
-            raise UserError(f"{shown!r}: a comma at the end, with no value after it") from None
+            raise UserError(f"{shown!r} is no override: a comma without a value ends it") from None
         raise UserError(f"{shown!r} is no override: key=value expected ({one_line(why)})") from None
     if not parsed.key_or_group:
         raise UserError(f"{override!r} is no override: it names no key")

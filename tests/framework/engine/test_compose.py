@@ -413,7 +413,7 @@ def test_the_key_of_an_override(override: str, key: str) -> None:
         ("=1", "'=1' is no override: it names no key"),
         ("", "'' is no override"),
         ("arch=[", "'arch=[' is no override"),
-        ("arch=own_fading,", "'arch=own_fading,': a comma at the end, with no value after it"),
+        ("arch=own_fading,", "'arch=own_fading,' is no override: a comma without a value ends it"),
         ("arch=bm25 arch.k1=1e999", "arch.k1 (arch=bm25): inf given, a number expected"),
         (f"seed={'9' * 5000}", "'seed=999"),
         (f"seed={'[' * 3000}{']' * 3000}", "seed: nested too deeply"),
