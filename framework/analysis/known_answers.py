@@ -74,16 +74,17 @@ def corrected_axes(
         source = verdicts_behind(axis, success_axis)
         rates = known.get(of_axis[source].demand_of(source)) if source else None
         given = [row for row in good if None not in (row.axes.get(axis), row.axes.get(source))]
-        if rates is None or not given:
+        parts = of_axis[axis].differences.get(axis, (axis,))
+        if rates is None or not given or not _all_say(given, parts, of_axis[axis]):
             continue
         labels = [row.cluster or row.case_id for row in given]
         rng = generator(seed, "calibration", rates.set, axis)
-        if pair := of_axis[axis].differences.get(axis):
+        if len(parts) == 2:
             # By row, as the mean itself is: a case counts by the trials that define it.
             own = {canonical_json(list(row.key)): row for row in given}
             one, two = (
                 {key: _verdict(row, part, of_axis[axis], False) for key, row in own.items()}
-                for part in pair
+                for part in parts
             )
             alone = len(set(labels)) == len(labels)
             places = {
@@ -106,6 +107,11 @@ def corrected_axes(
     return entries
 
 
+def _all_say(rows: Sequence[Row], columns: Sequence[str], of_axis: type[Axis[Any]]) -> bool:
+    """Whether each row says of these columns if its value is the judge's."""
+    return all(of_axis.has_verdict(row, name) is not None for row in rows for name in columns)
+
+
 def _share_behind(
     rows: Sequence[Row],
     axis: str,
@@ -115,7 +121,7 @@ def _share_behind(
     rng: np.random.Generator,
 ) -> Corrected | None:
     """The share behind a column of verdicts; None where no row has one."""
-    judged = [of_axis.has_verdict(row, axis) for row in rows]
+    judged = [bool(of_axis.has_verdict(row, axis)) for row in rows]
     if not any(judged):
         return None
     turned = _is_turned(rows, axis, of_axis)
@@ -169,6 +175,8 @@ def corrected_pair(
         [r for r in poolable([r for r in rows if not r.error]) if r.axes.get(axis) is not None]
         for rows in (a, b)
     ]
+    if not all(_all_say(rows, (axis,), of_axis[axis]) for rows in kept):
+        return {}
     turned = any(_is_turned(rows, axis, of_axis[axis]) for rows in kept)
     one, other = (_verdicts_by_case(rows, axis, of_axis[axis], turned) for rows in kept)
     clusters = {row.case_id: row.cluster or None for row in a}
@@ -225,7 +233,7 @@ def _verdicts_by_case(
 
 
 def _verdict(row: Row, axis: str, of_axis: type[Axis[Any]], turned: bool) -> tuple[float, float]:
-    judged = of_axis.has_verdict(row, axis)
+    judged = bool(of_axis.has_verdict(row, axis))
     return (abs((row.axes[axis] or 0.0) - turned) if judged else 0.0, float(judged))
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from framework.analysis.evidence import Group, Job, higher_is_better, protocol_of
+from framework.errors import UserError
 from framework.registry import find, names, plugins
 
 DECIDED: Final = ("a better", "b better", "differs")
@@ -104,7 +105,10 @@ def only_controls(group: Group) -> bool:
 
 def _is_control(job: Job) -> bool:
     option = job.arm.partition("(")[0]
-    declared = option in names("arch") and find("arch", option).cls.control
+    try:
+        declared = option in names("arch") and find("arch", option).cls.control
+    except UserError:  # its module can't be imported here: the page is made all the same
+        declared = False
     return bool(declared) or is_reference(job)
 
 

@@ -135,6 +135,9 @@ class Axis(Configured[S]):
         return cls.demands.get(column, ANSWERS)
 
     @staticmethod
-    def has_verdict(row: Row, column: str) -> bool:
-        """Whether a row's value of a corrected column is the judge's: an abstention's is not."""
+    def has_verdict(row: Row, column: str) -> bool | None:
+        """Whether a row's value of a corrected column is the judge's: an abstention's is not.
+
+        None where the row does not say, as one that was written before it did.
+        """
         return row.decision != ABSTAIN or row.expected == ABSTAIN

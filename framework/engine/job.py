@@ -257,15 +257,25 @@ def _find_or_run(
     def waiting() -> None:
         _log.warning("waiting for the process that measures gate.baseline %s", plan.label("arch"))
 
-    with one_at_a_time(parent / f".{plan.rows_digest[7:19]}.baseline", waiting):
-        return _found_or_run(plan, parent, sweep, listener)
-
-
-def _found_or_run(
-    plan: Plan, parent: Path, sweep: Path | None, listener: Listener
-) -> Outcome | State:
     wanted = manifest(plan, data_of(open_domain(plan)))
-    directory = parent / (plan.name if sweep else timed(plan.name, parent))
+    finished, _ = _beside(plan, parent, wanted)
+    if finished is not None:
+        return finished
+    with one_at_a_time(parent / f".{plan.rows_digest[7:19]}.baseline", waiting):
+        finished, begun = _beside(plan, parent, wanted)
+        if finished is not None:
+            return finished
+        directory = begun or parent / (plan.name if sweep else timed(plan.name, parent))
+        outcome = execute(plan, directory, listener=listener)
+    if outcome.stopped:
+        return replace(outcome, stopped=f"gate.baseline {directory}: {outcome.stopped}")
+    listener.run_ended(plan, directory, sweep)
+    return outcome
+
+
+def _beside(plan: Plan, parent: Path, wanted: dict[str, Any]) -> tuple[State | None, Path | None]:
+    """A finished run of these rows in a directory, else one that is begun and nobody is writing."""
+    begun: Path | None = None
     for path in sorted(parent.glob(f"*/{MANIFEST}")):
         found = path.parent
         manifest_ = read_manifest(found)
@@ -276,14 +286,10 @@ def _found_or_run(
         except UserError:  # damaged: not a run to compare with
             continue
         if state.finished is not None:
-            return state
+            return state, None
         if manifest_["identity"] == plan.digest and not RunDirectory.is_held(found):
-            directory = found
-    outcome = execute(plan, directory, listener=listener)
-    if outcome.stopped:
-        return replace(outcome, stopped=f"gate.baseline {directory}: {outcome.stopped}")
-    listener.run_ended(plan, directory, sweep)
-    return outcome
+            begun = found
+    return None, begun
 
 
 def _same_rows(found: dict[str, Any], wanted: dict[str, Any]) -> bool:

@@ -61,7 +61,7 @@ class Use(Axis[NoSettings]):
     def has_verdict(row: Row, column: str) -> bool:
         """What a default or a guess decided is no use, and all else is not right by luck."""
         lucky = column == "right_undetermined"
-        return Axis.has_verdict(row, column) and (row.determined is False) == lucky
+        return bool(Axis.has_verdict(row, column)) and (row.determined is False) == lucky
 
     def score(self, scored: Scored) -> AxisScore:
         answer, gold, kept = scored.answer, scored.case.gold, scored.retained

@@ -158,7 +158,8 @@ def bounds_need(
     """Return the units at which the bounds within the family leave out 0 often enough.
 
     Differences of shares are drawn from the pilot's, about their mean and then shifted by the
-    effect, to either side: skewed ones need more on one. What is asked of each draw is what
+    effect, to either side: skewed ones need more on one. So far from their mean they may lie beyond
+    -1 or 1; cut there, the pilot's own mean would be in them. What is asked of each draw is what
     `bounded_limits` asks of 0. ``None`` where more than `_MOST_DRAWN` units do not suffice.
 
     Args:
@@ -170,7 +171,7 @@ def bounds_need(
         level: two-sided, of the comparison within its family.
     """
     centred = differences - differences.mean()
-    sides = [np.append(np.clip(sign * centred + effect, -1, 1), -1.0) for sign in (1, -1)]
+    sides = [np.append(sign * centred + effect, -1.0) for sign in (1, -1)]
     share = np.full(len(differences), 1 / len(differences))
 
     def reached(n: int) -> bool:
@@ -300,14 +301,15 @@ def power_from_pilot(
     def decided(by_test: CasesNeeded | None, wider: float) -> int | None:
         if by_test is None or by_test.n is None or binary or not share or size < MIN_UNITS:
             return by_test.n if by_test else None
-        return bounds_need(
-            (differences - differences.mean()) * wider**0.5,
+        found = bounds_need(
+            differences * wider**0.5,
             smallest_effect,
             start=by_test.n,
             seed=seed,
             power=power,
             level=alpha / comparisons,
         )
+        return None if found is None else max(found, by_test.n)
 
     return PilotPower(
         decides=decided(seen, 1.0),

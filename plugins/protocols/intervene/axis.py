@@ -52,9 +52,10 @@ class Intervention(Axis[NoSettings]):
     }
 
     @staticmethod
-    def has_verdict(row: Row, column: str) -> bool:
+    def has_verdict(row: Row, column: str) -> bool | None:
         """Whether the answer from that view decided: what did not is no use, whatever is right."""
-        return row.axes.get(f"decided_{column.partition('_')[2]}") == 1
+        decided = row.axes.get(f"decided_{column.partition('_')[2]}")
+        return None if decided is None else decided == 1
 
     def score(self, scored: Scored) -> AxisScore:
         gold = scored.case.gold

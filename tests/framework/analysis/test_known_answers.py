@@ -199,6 +199,20 @@ def test_the_difference_of_two_arms_in_use_is_corrected_where_a_judge_says_what_
     assert corrected_pair(a, b, "use_effect", ASKED, 1, "answer_correct") == {}, "of one arm's own"
 
 
+def test_rows_that_do_not_say_what_was_judged_are_not_corrected() -> None:
+    """Rows of before `decided_inserted` and `decided_removed` were kept."""
+    rows = intervened(100, inserted=76, removed=10, decided=40)
+    before = [
+        replace(row, axes={k: v for k, v in row.axes.items() if not k.startswith("decided")})
+        for row in rows
+    ]
+    mixed = [*rows[:50], *before[50:]]
+    found = with_error(mixed, axes_of_rows(mixed, 7), {ANSWERS: ASKED}, "llm", 7, "answer_correct")
+    assert {name for name in found if name.endswith("_corrected")} == {"answer_correct_corrected"}
+    for a, b in ((rows, before), (before, rows), (before, before)):
+        assert corrected_pair(a, b, "kappa_inserted", ASKED, 1, "answer_correct") == {}
+
+
 def test_luck_is_corrected_where_there_was_luck() -> None:
     """Of 20 undetermined answers 11 passed: (.55 - .2) / .7 of them are right."""
     rows = [

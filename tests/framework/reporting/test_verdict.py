@@ -5,12 +5,13 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import pytest
 
 from framework.analysis.evidence import of_run, of_sweep
 from framework.analysis.verdict import leading_job
+from framework.errors import UserError
 from framework.reporting.blocks import Listing, Note
 from framework.reporting.page import write_report
 from framework.reporting.sections.verdict import verdict
@@ -370,6 +371,15 @@ def test_the_undecided_are_told_by_what_left_them_so() -> None:
         "Not decided, which is not equal: 5 of 6 comparisons (1 because of too few cases, 2 with p "
         "not below .05, 1 as the bounds within the family hold 0, 1 equivalent)."
     )
+
+
+def test_an_arm_whose_module_is_not_here_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(group: str, name: str) -> NoReturn:
+        raise UserError(f"{group}={name}: failed to import")
+
+    monkeypatch.setattr("framework.analysis.verdict.find", missing)
+    few = combine(job("bm25", {"eda": HALF}), job("none", {"eda": NONE}))
+    assert sentences(few)[0].startswith("Highest eda: at tight (1,000 tokens) bm25, 0.50")
 
 
 def test_controls_alone_have_no_leader() -> None:

@@ -6,7 +6,7 @@ import pytest
 from framework.statistics.bounds import decision_bounds
 from framework.statistics.clusters import units_of
 from framework.statistics.intervals import clopper_pearson
-from plugins.commands.pilot import cases_needed, power_from_pilot
+from plugins.commands.pilot import bounds_need, cases_needed, power_from_pilot
 
 
 def arm(values: list[float]) -> dict[str, float | None]:
@@ -84,6 +84,13 @@ def test_the_cases_that_decide_a_graded_axis_are_those_of_the_bounds() -> None:
 
     assert wins(found.decides) > 0.7
     assert wins(found.n) < 0.6
+
+
+def test_what_the_bounds_need_does_not_depend_on_the_pilots_own_difference() -> None:
+    values = np.random.default_rng(5).choice([-0.5, -0.25, 0.0, 0.25, 0.5], 100)
+    needs = {bounds_need(values + mean, 0.05, start=400, seed=1) for mean in (0.0, 0.25, 0.45)}
+    (one,) = needs
+    assert one is not None
 
 
 def test_of_a_0_1_axis_and_an_amount_the_test_decides() -> None:
