@@ -92,9 +92,11 @@ def calibrate(args: argparse.Namespace) -> int:
 
 def _taken(out: Path, judge: str, overrides: Sequence[str]) -> str:
     """How a run takes the rates, if its judge takes any."""
-    from framework.registry import find
+    from framework.engine.compose import compose_plan, composer
 
-    if "calibration" in {f.name for f in dataclasses.fields(find("judge", judge).settings)}:
+    with composer():
+        settings = compose_plan(overrides).parts["judge"].settings
+    if "calibration" in {field.name for field in dataclasses.fields(settings)}:
         return f"a run takes it with {' '.join([*overrides, f'judge.calibration={out}'])}"
     return f"judge={judge} takes no calibration: a run's verdicts are by its rule as it stands"
 

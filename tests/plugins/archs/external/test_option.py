@@ -61,7 +61,8 @@ def test_a_system_that_keeps_nothing_of_use_is_suspected(
     (runs_dir / "arch").mkdir()
     command = [*TOY, "--fault", fault]
     if fault == "invents":  # of a history that it never took in
-        command = ["sh", "-c", 'while read -r line; do echo \'{"items": [{"text": "x"}]}\'; done']
+        answer = '{"ok": true, "items": [{"text": "x"}]}'
+        command = ["sh", "-c", f"while read -r line; do echo '{answer}'; done"]
     mapping = {"defaults": ["process", "_self_"], "command": command}
     (runs_dir / "arch/mine.yaml").write_text(json.dumps(mapping))
     done = run(capsys, *HOTPOT, "--config-dir", str(runs_dir), "-m", "arch=none,bm25,mine")
