@@ -57,6 +57,7 @@ class Grid(Sweeper):
             from plugins.tuning.sweep import is_unfinished, resume
 
             if is_unfinished(path := Path(str(begun))):
+                self._check_here()
                 raise SystemExit(resume(path, arguments, self._launch))
             if shards.is_work(path):
                 raise SystemExit(shards.resume(path, arguments, self._launch, apart=apart))
@@ -83,6 +84,16 @@ class Grid(Sweeper):
         )
         if isinstance(launcher, _Launcher):
             launcher.check()
+
+    def _check_here(self) -> None:
+        """Raise UserError for a launcher of several machines, where jobs share files."""
+        if self._launcher not in _HERE:
+            from framework.errors import UserError
+
+            raise UserError(
+                f"hydra/launcher={self._launcher}: a tuned sweep shares one account and cache; "
+                f"allowed: {', '.join(_HERE)}"
+            )
 
     def _launch(self, work: Any) -> None:
         """Have the jobs of a sweep run (`framework.engine.work.SweepWork`)."""
@@ -161,6 +172,7 @@ class Tune(Grid):
 
             raise UserError(f"dry_run: {self.no_estimate}")
         self._check_launcher()
+        self._check_here()
         from plugins.tuning.sweep import Asked, start
 
         space = self._asked["space"]

@@ -71,7 +71,9 @@ def _more_options(group: str, names: set[str]) -> dict[str, str]:
 
 def _first_sentence(file: Path) -> str:
     """That of the comment with which a file begins; empty where it begins otherwise."""
-    lines = itertools.takewhile(lambda line: line.startswith("#"), file.read_text().splitlines())
+    lines = itertools.takewhile(
+        lambda line: line.startswith("#"), file.read_text("utf-8").splitlines()
+    )
     text = " ".join(line.lstrip("# ") for line in lines if "@package" not in line)
     return re.split(r"(?<=\.)\s", text, maxsplit=1)[0].rstrip(".")
 

@@ -60,16 +60,20 @@ def own_files(job: Path) -> Path:
     return job.parent / OWN / job.name / job.name
 
 
-def apart(plan: Plan, job: Path, n: int) -> list[str]:
-    """What makes one of n jobs share nothing: its part of the caps, and files it alone opens."""
+def own_caches(plan: Plan, job: Path) -> list[str]:
+    """Where a job that shares nothing keeps what it was answered: in files that it alone opens.
+
+    Of an arm's indexes (`arch.cache`) it has none of its own: each is there whole or not at all.
+    """
     files = own_files(job).parent
-    caches = [
+    return [
         f"{group}.{field.name}={str(files / Path(named).name)!r}"
         for group, part in plan.used.items()
         for field in fields(part.settings)
-        if field.name == "cache" and (named := getattr(part.settings, field.name))
+        if group != "arch"
+        and field.name == "cache"
+        and (named := getattr(part.settings, field.name))
     ]
-    return [*dealt_caps(plan, n), *caches]
 
 
 def dealt_caps(plan: Plan, n: int) -> list[str]:

@@ -50,10 +50,11 @@ def resume(
     with composer(), one_domain(), ExitStack() as inside:
         if (path / SWEEP_PLAN).is_file():
             inside.enter_context(alone_in(path))
-            check_apart(path, stored_sweep(path), apart=apart)
             jobs = load_jobs(path, overrides)
             rescored = any(job.origin for job in jobs)  # a launcher elsewhere knows of no origin
             chosen = in_turn if launch is None or rescored else launch
+            if apart and chosen is launch and not all(job.finished for job in jobs):
+                check_apart(path, bool(stored_sweep(path).get("apart")) or len(jobs) == 1)
             return run_sweep(path, jobs, listener, chosen)
         begun = load_state(path)
         stored = stored_plan(begun)

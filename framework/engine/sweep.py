@@ -20,14 +20,13 @@ from framework.analysis.prereg.results import judged_runs
 from framework.analysis.sheets import write_comparisons
 from framework.analysis.sweep import sweep_summary
 from framework.config import Plan, is_operational, stored_plan
-from framework.engine.account import OWN, dealt_caps, new_account, tell_spent
-from framework.engine.account import apart as apart_of
+from framework.engine.account import OWN, dealt_caps, new_account, own_caches, tell_spent
 from framework.engine.compose import compose_plan, key_of
 from framework.engine.job import RUNS, Job, check_job, check_operational, timed
 from framework.engine.listener import Listener
 from framework.engine.protocols.rescore import RescoreSource
 from framework.engine.run import Outcome, check_same, reads_the_same
-from framework.engine.work import SweepWork
+from framework.engine.work import SweepWork, with_baselines
 from framework.errors import DataError, UserError
 from framework.registry import find, nearest, plugins
 from framework.store import JOURNAL
@@ -93,17 +92,19 @@ def start_sweep(
     identity = digest([job.plan.digest for job in planned])[7:19]
     name = planned[0].plan.top.run_name or timed(f"sweep-{identity}")
     path = directory or RUNS / name
+    alone: dict[str, Any] = {}
     if apart:  # what a file is named by is known once the jobs are
-        planned = plan_jobs(each_apart(path, planned))
-    create_sweep(path, overrides, planned, **({"account": None, "apart": True} if apart else {}))
+        alone = {"account": None, "apart": len(with_baselines(planned))}
+        planned = plan_jobs(each_apart(path, planned, alone["apart"]))
+    create_sweep(path, overrides, planned, **alone)
     with alone_in(path):
         return run_sweep(path, planned, listener, launch)
 
 
-def each_apart(path: Path, jobs: Sequence[Job]) -> list[list[str]]:
-    """The overrides of jobs in a directory, none of which shares anything with another."""
-    n = len(jobs)
-    return [[*job.plan.overrides, *apart_of(job.plan, path / job.name, n)] for job in jobs]
+def each_apart(path: Path, jobs: Sequence[Job], n: int) -> list[list[str]]:
+    """The overrides of jobs in a directory that share no file, each with its part of n of caps."""
+    plans = [(job.plan, path / job.name) for job in jobs]
+    return [[*p.overrides, *dealt_caps(p, n), *own_caches(p, place)] for p, place in plans]
 
 
 def alone_in(path: Path) -> AbstractContextManager[None]:
@@ -114,9 +115,9 @@ def alone_in(path: Path) -> AbstractContextManager[None]:
     return held(path / SWEEP_PLAN, _FREED_S, f"the sweep {path}")
 
 
-def check_apart(path: Path, stored: Mapping[str, Any], *, apart: bool) -> None:
-    """Raise UserError for a sweep whose jobs share files, where they may be on several machines."""
-    if apart and len(stored["jobs"]) > 1 and not stored.get("apart"):
+def check_apart(path: Path, apart: bool) -> None:
+    """Raise UserError for jobs that share files, which may not go on on several machines."""
+    if not apart:
         raise UserError(
             f"resume={path}: its jobs share one account and cache, so they go on under "
             "hydra/launcher=processes, basic or joblib"
@@ -159,7 +160,8 @@ def run_sweep(path: Path, jobs: Sequence[Job], listener: Listener, launch: Launc
         for doubt in doubts_of_state(state):
             _log.warning("warning: %s", doubt)
     if left:
-        work = SweepWork(path, left, listener)
+        apart = bool(stored_sweep(path).get("apart"))
+        work = SweepWork(path, with_baselines(left, path if apart else None), listener)
         try:
             launch(work)
         except KeyboardInterrupt:
@@ -347,7 +349,7 @@ def load_jobs(path: Path, operational: Sequence[str]) -> list[Job]:
         check_operational(plan, operational)
     overrides = [[*known["overrides"], *operational] for known in stored["jobs"]]
     if stored.get("apart"):
-        overrides = [[*given, *_dealt(given, operational, len(overrides))] for given in overrides]
+        overrides = [[*o, *_dealt(o, operational, stored["apart"])] for o in overrides]
     names = [known["name"] for known in stored["jobs"]]
     if (origin := stored.get("rescored_from")) is None:
         jobs = plan_jobs(overrides)

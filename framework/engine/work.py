@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from framework.config import Plan
+from framework.engine.account import own_caches
 from framework.engine.compose import compose_plan, composer, key_of, overrides_of, plan_of
 from framework.engine.domains import one_domain
 from framework.engine.job import Job, check_job, run_job
@@ -37,7 +38,7 @@ class SweepWork:
 
     def __init__(self, directory: Path, left: Sequence[Job], listener: Listener) -> None:
         self.directory = directory
-        self.jobs: Sequence[Job] = _in_order(left)
+        self.jobs: Sequence[Job] = with_baselines(left)
         self.outcomes: list[Outcome] = []
         self.at_once = 1
         self._listener = listener
@@ -210,18 +211,28 @@ def in_processes(work: SweepWork, size: int) -> None:
         work.stop()
 
 
-def _in_order(left: Sequence[Job]) -> list[Job]:
-    """The jobs, those first that others are judged against; baselines that are no job as jobs."""
+def with_baselines(left: Sequence[Job], apart: Path | None = None) -> list[Job]:
+    """The jobs, those first that others are judged against; baselines that are no job as jobs.
+
+    apart : the directory of jobs that share no file, of which such a baseline is one more. Call
+    inside `composer` then.
+    """
     against = {plan.rows_digest: plan for job in left for plan in job.baselines.plans}
     proper = {job.plan.rows_digest for job in left}
     added = [
         Job(plan=plan, only_baseline=True) for rows, plan in against.items() if rows not in proper
     ]
+    if apart is not None:
+        added = [replace(job, plan=_alone(job.plan, apart / job.name)) for job in added]
 
     def order(job: Job) -> tuple[bool, bool]:
         return job.plan.rows_digest not in against, bool(job.baselines.plans)
 
     return added + sorted(left, key=order)
+
+
+def _alone(plan: Plan, job: Path) -> Plan:
+    return compose_plan([*plan.overrides, *own_caches(plan, job)])
 
 
 def _of_task(overrides: Sequence[str]) -> list[str]:

@@ -70,7 +70,7 @@ def start(config: Any, arguments: Sequence[str], launch: Launch, *, apart: bool)
     check_new(work)
     jobs = plan_jobs([_shard(overrides, number, n) for number in range(1, n + 1)])
     if apart:  # what a file is named by is known once the jobs are
-        jobs = plan_jobs(each_apart(work, jobs))
+        jobs = plan_jobs(each_apart(work, jobs, n))
     told = {
         "of": n,
         "run": path.name,
@@ -97,7 +97,8 @@ def resume(path: Path, arguments: Sequence[str], launch: Launch, *, apart: bool)
         raise UserError(f"resume={path}: the configuration files are not what they were")
     check_operational(plan, operational)
     plan = compose_plan([*stored["overrides"], *operational])
-    check_apart(path, {**stored_sweep(path), "apart": stored["apart"]}, apart=apart)
+    if apart:
+        check_apart(path, stored["apart"])
     caps = dealt_caps(plan, stored["of"]) if stored["apart"] else []
     with alone_in(path):
         jobs = load_jobs(path, [*operational, *caps])

@@ -20,6 +20,10 @@ from typing import Any, Final
 import pytest
 
 from framework import cli
+from framework.engine.compose import composer
+from framework.engine.domains import one_domain
+from framework.engine.sweep import each_apart, plan_jobs
+from framework.engine.work import with_baselines
 from framework.rows import measured
 from framework.store import verify_run
 from framework.store.atomic import held
@@ -374,7 +378,29 @@ def test_a_sweep_of_one_machine_goes_on_there(
     words = [word for word in CHEAP if not word.startswith("arch=")]
     assert run(capsys, "-m", *words, "arch=none,bm25", "hydra.sweep.dir=s").status == 0
     monkeypatch.setattr(launch, "_HERE", ())
+    assert run(capsys, "resume=s").status == 0, "nothing is left to run anywhere"
+    shutil.rmtree(next(Path("s").glob("*bm25*")))
     assert "share one account and cache" in run(capsys, "resume=s").mistake
+    tuned = run(capsys, "+experiment=tune", "hydra/launcher=basic", "hydra.sweep.dir=t")
+    assert "a tuned sweep shares one account and cache" in tuned.mistake
+
+
+def test_a_gates_baseline_has_files_and_a_part_of_the_cap_of_its_own(tmp_path: Path) -> None:
+    words = [word for word in CHEAP[2:] if "protocol" not in word]
+    given = ["domain=loan", *words, "model=openai", "model.api_key_env=null",
+             "max_tokens_total=9000", "arch.cache=idx", "gate=noninferiority", "gate.baseline=summ_only", "gate.axes=[eda]"]  # fmt: skip
+    with composer(), one_domain():
+        jobs = plan_jobs([[*given, f"arch={arch}"] for arch in ("bm25", "typed_graph")])
+        n = len(with_baselines(jobs))
+        assert n == 4, "beside them the baseline and the floor"
+        apart = plan_jobs(each_apart(tmp_path, jobs, n))
+        work = with_baselines(apart, tmp_path)
+        caches = {job.name: job.plan.parts["model"].settings.cache for job in work}
+        assert len(set(caches.values())) == n
+        assert all(f"/.own/{name}/" in str(cache) for name, cache in caches.items())
+        assert {job.plan.top.max_tokens_total for job in work} == {9000 // n}
+        kept = {job.plan.parts["arch"].settings.cache for job in work if not job.only_baseline}
+        assert kept == {"idx"}, "an index is there whole or not at all: all may share it"
 
 
 def responses_in(path: Path) -> int:
