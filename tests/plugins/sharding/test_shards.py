@@ -387,8 +387,9 @@ def test_a_sweep_of_one_machine_goes_on_there(
 
 def test_a_gates_baseline_has_files_and_a_part_of_the_cap_of_its_own(tmp_path: Path) -> None:
     words = [word for word in CHEAP[2:] if "protocol" not in word]
-    given = ["domain=loan", *words, "model=openai", "model.api_key_env=null",
-             "max_tokens_total=9000", "arch.cache=idx", "gate=noninferiority", "gate.baseline=summ_only", "gate.axes=[eda]"]  # fmt: skip
+    model = ("model=openai", "model.api_key_env=null", "max_tokens_total=9000", "arch.cache=idx")
+    gate = ("gate=noninferiority", "gate.baseline=summ_only", "gate.axes=[eda]")
+    given = ("domain=loan", *words, *model, *gate)
     with composer(), one_domain():
         jobs = plan_jobs([[*given, f"arch={arch}"] for arch in ("bm25", "typed_graph")])
         n = len(with_baselines(jobs))
