@@ -48,17 +48,18 @@ def line(*, document: dict[str, Any] | None = None, **changed: Any) -> bytes:
 
 MISTAKES = {
     "empty file": (b"", ": no requests"),
-    "no JSON": (b"{", ":1: Expecting property name"),
+    "no JSON": (b"{", ":1: not JSON: Expecting property name"),
     "Latin-1": (line(id="r0") + b'\n{"id": "caf\xe9"}', ":2: not UTF-8 text"),
     "no object": (b"[1]", ":1: request: an object expected"),
     "a document without text": (line(document={"text": None}), ":1: text: text expected"),
     "documents a text": (line(documents="one"), ":1: documents: a list of objects expected"),
     "no date": (
         line(document={"date": "04/03/2026"}),
-        ":1: Invalid isoformat string: '04/03/2026'",
+        ":1: date: Invalid isoformat string: '04/03/2026'",
     ),
     "another decision": (line(decision="MAYBE"), ":1: decision: text of the form APPROVE|DENY"),
     "days in words": (line(days="ten"), ":1: days: a whole number expected"),
+    "a fact that no document says": (line(days=13), ":1: documents: none says 'Days since"),
     "no policy": (line(documents=FIRST["documents"][1:]), ":1: documents: none of kind policy"),
     "an id twice": (line() + b"\n" + line(), ":2: r1 is there twice"),
 }
