@@ -682,15 +682,22 @@ def test_what_cannot_be_replayed(capsys: pytest.CaptureFixture[str], place: Path
     assert framework(capsys, "replay", "sweep").mistake == said
 
 
-@pytest.mark.parametrize("name", ["an edited row", "a dropped row", "a manifest that is no JSON"])
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("an edited row", "journal.jsonl:2: edited"),
+        ("a dropped row", "journal.jsonl:3"),
+        ("a manifest that is no JSON", "manifest.json: missing or not JSON"),
+    ],
+)
 def test_a_run_that_was_tampered_with_is_a_finding_of_a_replay(
-    capsys: pytest.CaptureFixture[str], place: Path, name: str
+    capsys: pytest.CaptureFixture[str], place: Path, name: str, said: str
 ) -> None:
     tamper, _ = TAMPERED[name]
     tamper(place / "bm25")
     done = framework(capsys, "replay", "bm25")
     assert done.status == 1
-    assert done.out.startswith(("bm25/journal.jsonl:", "bm25/manifest.json: "))
+    assert done.out.startswith(f"bm25/{said}")
     assert "error" not in done.err
 
 
