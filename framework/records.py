@@ -394,8 +394,9 @@ class Row:
         answer (`Domain.sufficient`); in rows without `expected` the same as `all_retained`. Both
         are None for a case without gold items. determined : False where the reader could not
         determine the answer from the view and fell back on a default; None without an answer.
-        form_read : False where the case is worded in a form that the model which answered was not
-        made to read (`Model.reads_forms`): its figures are not pooled with those of other forms.
+        form_read : False where the case is worded in a form that the model which answered, or which
+        built or searched the memory, was not made to read (`Model.reads_forms`): its figures are
+        not pooled with those of other forms.
         depth : the case's. domain_version : rows of two versions are never compared.
         model : the language model that answered, by name, size, quantisation and digest as far as
         they are known; empty for a rule-based one. state : why nothing was asked, where that is no

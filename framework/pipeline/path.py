@@ -122,8 +122,8 @@ class Pipeline:
         return [self.arch, *(type(part) for part in (*held, *self.axes) if part is not None)]
 
     @property
-    def _asks_to_ingest(self) -> bool:
-        """Whether a model may be asked on the way into memory, so that samples differ."""
+    def _memory_asks(self) -> bool:
+        """Whether a model may be asked to build or to search a memory, so that samples differ."""
         extracting = self.extractor is not None and self.extractor.needs_model
         return self.arch.needs_model or extracting
 
@@ -221,7 +221,7 @@ class Pipeline:
             model=self.model.described if answer else "",
         )
         forms, form = self.model.reads_forms, case.tags.get("form")
-        if answer and forms is not None and form is not None:
+        if (answer or self._memory_asks) and forms is not None and form is not None:
             base = replace(base, form_read=form in forms)
         ledger = Ledger()
         try:
@@ -309,7 +309,7 @@ class Pipeline:
     async def _remembered(self, job: _Job, ledger: Ledger) -> Memory:
         """The memory that a case is read from, booked once. Raises what its ingest raised."""
         memory = await self._memory(job.case.history_id, job)
-        if self._asks_to_ingest or not job.repeat:  # else the first repeat's memory is this one
+        if self._memory_asks or not job.repeat:  # else the first repeat's memory is this one
             ledger.entries.update(memory.usage)
         if memory.error is not None:
             raise memory.error
@@ -453,7 +453,7 @@ class Pipeline:
 
     async def _memory(self, history_id: str, job: _Job, written: tuple[Event, ...] = ()) -> Memory:
         """The memory of a history and what was written: made once, shared, the last few kept."""
-        key = (history_id, job.trial, job.repeat if self._asks_to_ingest else 0)
+        key = (history_id, job.trial, job.repeat if self._memory_asks else 0)
         name = f"{history_id} {digest(list(written))}" if written else history_id
         make = partial(self._ingest, *key, written)
         return await self.memories.get((name, *key[1:]), make, self.places)
