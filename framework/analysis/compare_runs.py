@@ -7,23 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from framework.analysis.axes import RowColumns, axes_of_part
-from framework.analysis.known_answers import with_error
-from framework.analysis.strata import by_stratum
-from framework.analysis.summary import (
-    SETTING,
-    axes_of_strata,
-    ledger,
-    of_cases,
-    room_of_rows,
-    setting_of,
-)
+from framework.analysis.remeasured import measured_again
+from framework.analysis.summary import SETTING, setting_of
 from framework.analysis.sweep import sweep_summary
 from framework.config import Plan, stored_plan
-from framework.contracts.calibration import rates_in
 from framework.errors import UserError
 from framework.records import Row
-from framework.rows import by_session
 from framework.store.state import FinishedRun, data_differ
 from framework.text.counting import counted
 
@@ -90,43 +79,16 @@ def _on_shared_cases(
         if own != shared
     )
     return (
-        [_narrowed(run.summary, own, len(shared)) for run, own in zip(runs, kept, strict=True)],
+        [
+            measured_again(run.summary, own, len(shared))
+            for run, own in zip(runs, kept, strict=True)
+        ],
         list(kept),
         [
             f"means and pairs are over the {counted(len(shared), 'case')} that all runs have; "
             f"left out: {left}"
         ],
     )
-
-
-def _narrowed(summary: Mapping[str, Any], rows: Sequence[Row], n_cases: int) -> dict[str, Any]:
-    """The summary over fewer cases: all that `sweep_summary` takes from it is of these rows."""
-    own, run = by_session(rows), summary["run"]
-    good, seed = [row for row in own if not row.error], int(run["seed"])
-    judged = (rates_in(summary.get("judge_error")), run.get("judge_kind", "llm"))
-    columns = RowColumns.of(own)
-    says = str(summary.get("success_axis", ""))
-    fresh = with_error(own, axes_of_part(columns, None, seed), *judged, seed, says)
-    axes = {
-        axis: {**entry, "kind": summary["axes"][axis]["kind"]}
-        for axis, entry in fresh.items()
-        if axis in summary["axes"]  # a run of before a measure was made has no kind of it
-    }
-    strata = axes_of_strata(columns, seed, *judged, says)
-    return {
-        **summary,
-        "run": {**run, "n_cases": n_cases},
-        "axes": axes,
-        "strata": strata,
-        "by_stratum": by_stratum(list(summary.get("by_stratum") or ()), axes, strata),
-        "budget_use": {**summary["budget_use"], **room_of_rows(good)},
-        **of_cases(own, good),
-        "ledger": ledger(rows, priced=summary["ledger"]["total"].get("cost_usd", 0) is not None),
-        "errors": {**summary["errors"], "n": len(own) - len(good), "of": len(own)},
-        "counterfactual_pairs": None,
-        "corpus": {},
-        "extraction": {},
-    }
 
 
 def _alone(paths: Sequence[Path], summaries: Sequence[Mapping[str, Any]]) -> Iterator[str]:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from framework.analysis.sheets import write_comparisons
+from framework.analysis.sheets import all_comparisons, write_comparisons
 from framework.analysis.sweep import job_entry
 from framework.errors import UserError
 from framework.store import JOURNAL
@@ -52,7 +52,7 @@ def doubts_of_sweep(
                 return [f"{SWEEP} is not what its runs' summaries give {_MORE}"]
     if (path / COMPARISON).is_file():
         file = io.StringIO(newline="")
-        write_comparisons(file, sweep["comparisons"])
+        write_comparisons(file, all_comparisons(sweep))
         with (path / COMPARISON).open(encoding="utf-8", newline="") as stored:
             if renamed_table(stored.read()) != file.getvalue():
                 return [f"the comparisons of {SWEEP} are not those of {COMPARISON} {_MORE}"]

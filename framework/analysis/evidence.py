@@ -118,6 +118,11 @@ class Group:
         shared: Mapping[str, Any] = self.jobs[0].summary["run"]
         return shared
 
+    @property
+    def place(self) -> str:
+        """The index, in the name of a table: no two of a page are alike."""
+        return f"seeds-{self.index}" if isinstance(self.run["seed"], str) else str(self.index)
+
     @cached_property
     def arms(self) -> list[str]:
         """Arms in the order of the sweep."""
@@ -192,6 +197,20 @@ class Evidence:
         """Whether this is a sweep."""
         return bool(self.plan)
 
+    @cached_property
+    def over_seeds(self) -> Evidence:
+        """Runs that differ in their seed alone as one, without rows; itself where none do."""
+        found = self.sweep.get("over_seeds")
+        if not found:
+            return self
+        jobs = [Job(path=self.path, summary=job, manifest={}, rows=()) for job in found["jobs"]]
+        return replace(self, jobs=jobs, sweep={**self.sweep, **found, "over_seeds": None})
+
+    @property
+    def together_first(self) -> list[Evidence]:
+        """What is of all seeds together, where there is such, then what is of each run."""
+        return [self] if self.over_seeds is self else [self.over_seeds, self]
+
     @property
     def drawn(self) -> list[Group]:
         """The groups that get figures: a sweep over many seeds would have hundreds."""
@@ -202,10 +221,12 @@ class Evidence:
         """One group a setting, in the order of the jobs."""
         settings = list(dict.fromkeys(setting_of(job.summary["run"]) for job in self.jobs))
         varied = [i for i in range(len(SETTING)) if len({s[i] for s in settings}) > 1]
+        seed = SETTING.index("seed")
+        joined = [seed] if seed not in varied and isinstance(settings[0][seed], str) else []
         return [
             Group(
                 index=number,
-                differs=", ".join(f"{SETTING[i]} {setting[i]}" for i in varied),
+                differs=", ".join(_told(SETTING[i], setting[i]) for i in (*varied, *joined)),
                 jobs=[job for job in self.jobs if setting_of(job.summary["run"]) == setting],
                 comparisons=[
                     row for row in self.sweep["comparisons"] if setting_of(row) == setting
@@ -218,6 +239,11 @@ class Evidence:
             )
             for number, setting in enumerate(settings)
         ]
+
+
+def _told(key: str, value: Any) -> str:
+    """What of a setting a group has; the seeds of runs that are one are a text."""
+    return f"seeds {value}" if key == "seed" and isinstance(value, str) else f"{key} {value}"
 
 
 def printed_names(summaries: Iterable[Mapping[str, Any]]) -> dict[str, str]:

@@ -29,8 +29,13 @@ def write_table(file: TextIO, columns: Sequence[str], rows: Iterable[Mapping[str
                          for k, v in row.items()})  # fmt: skip
 
 
+def all_comparisons(sweep: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """The comparisons of a sweep.json, and behind them those of its seeds together."""
+    return [*sweep["comparisons"], *(sweep.get("over_seeds") or {}).get("comparisons", ())]
+
+
 def write_comparisons(file: TextIO, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Write comparison.csv: the comparisons of sweep.json."""
+    """Write comparison.csv: the comparisons of sweep.json (`all_comparisons`)."""
     columns = list(dict.fromkeys(key for row in rows for key in row)) or ["arm_a", "arm_b"]
     write_table(file, columns, rows)
 

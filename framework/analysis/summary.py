@@ -112,7 +112,7 @@ def summarize(
         "corpus": dict(corpus or {}),
         "counterfactual_pairs": compare_pairs(rows, protected, plan.top.seed),
         "gate": dataclasses.asdict(gate),
-        "errors": _errors(rows),
+        "errors": errors_of(rows),
     }
 
 
@@ -138,7 +138,8 @@ def _budget_use(plan: Plan, rows: Sequence[Row], card: TaskCard | None) -> dict[
     }
 
 
-def _errors(rows: Sequence[Row]) -> dict[str, Any]:
+def errors_of(rows: Sequence[Row]) -> dict[str, Any]:
+    """How many rows failed, of how many, by kind, and the commonest error."""
     failed = [row.error for row in rows if row.error]
     return {
         "n": len(failed),

@@ -12,6 +12,7 @@ from framework.analysis.axes import amounts, as_mappings, axis_meta, signed
 from framework.analysis.cost import differences
 from framework.analysis.headroom import telling_cases
 from framework.analysis.known_answers import corrected_pair
+from framework.analysis.remeasured import over_seeds
 from framework.analysis.summary import SETTING, setting_of
 from framework.contracts.calibration import rates_in
 from framework.contracts.recipe import Convention
@@ -45,6 +46,7 @@ def sweep_summary(
     how many. Holm's adjustment is over all comparisons of the sweep. The same pairs stand in a
     published convention too where one is named. `cost_effectiveness` has the pairs' successes per
     1,000 tokens, ratios of means and no axis of a case: described with intervals, not tested.
+    `over_seeds` has the same of runs that differ in their seed alone as one run; None for none.
     """
     rows = [by_session(own) for own in rows]
     groups: dict[tuple[Any, ...], list[Mapping[str, Any]]] = defaultdict(list)
@@ -55,6 +57,7 @@ def sweep_summary(
         "jobs": [job_entry(name, s) for name, s in zip(names, summaries, strict=True)],
         "comparisons": compare_runs(summaries, rows, axes, baseline, smallest_effect),
         "telling_cases": telling_cases(summaries, rows),
+        "over_seeds": _over_seeds(summaries, rows, axes, baseline, smallest_effect),
         "smallest_effect": smallest_effect,
         "cost_effectiveness": _cost_effectiveness(summaries, rows, baseline),
         "published_convention": (
@@ -67,6 +70,30 @@ def sweep_summary(
         "model_agreement": model_agreement(summaries),
         "budget_flags": flags,
     }  # fmt: skip
+
+
+def _over_seeds(
+    summaries: Sequence[Mapping[str, Any]],
+    rows: Sequence[Sequence[Row]],
+    axes: Sequence[str] | None,
+    baseline: str | None,
+    smallest_effect: float | None,
+) -> dict[str, Any] | None:
+    """Jobs, comparisons (a family of their own) and cases that tell arms apart, of all seeds."""
+    joined, their_rows = over_seeds(summaries, rows)
+    if not joined:
+        return None
+    seeds = {setting_of(s["run"]): s["run"].pop("seeds", s["run"]["seed"]) for s in joined}
+
+    def named(of: Mapping[str, Any]) -> dict[str, Any]:
+        return {**of, "seed": seeds[setting_of(of)]}
+
+    pairs = compare_runs(joined, their_rows, axes, baseline, smallest_effect)
+    return {
+        "jobs": [job_entry("", {**s, "run": named(s["run"])}) for s in joined],
+        "comparisons": [named(row) for row in pairs],
+        "telling_cases": [named(entry) for entry in telling_cases(joined, their_rows)],
+    }
 
 
 def job_entry(directory: str, summary: Mapping[str, Any]) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from framework.analysis.compare_runs import check_distinct
 from framework.analysis.doubts import doubts_of_state
 from framework.analysis.prereg import as_lock
 from framework.analysis.prereg.results import judged_runs
-from framework.analysis.sheets import write_comparisons
+from framework.analysis.sheets import all_comparisons, write_comparisons
 from framework.analysis.sweep import sweep_summary
 from framework.config import Plan, is_operational, stored_plan
 from framework.engine.account import OWN, dealt_caps, new_account, own_caches, tell_spent
@@ -332,7 +332,7 @@ def write_sweep(path: Path, summary: dict[str, Any]) -> None:
         replacing(path / COMPARISON) as draft,
         draft.open("w", encoding="utf-8", newline="") as file,
     ):
-        write_comparisons(file, summary["comparisons"])
+        write_comparisons(file, all_comparisons(summary))
 
 
 def load_jobs(path: Path, operational: Sequence[str]) -> list[Job]:

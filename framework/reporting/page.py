@@ -82,13 +82,15 @@ def brief(evidence: Evidence) -> Iterator[Block]:
     """The verdict, one table a setting, and what may not be overlooked; the rest is in the page."""
     yield from verdict(evidence)
     yield from overview.notes(evidence)
-    for group in evidence.drawn:
+    together = evidence.over_seeds
+    for group in together.drawn:
         yield overview.short_table(group)
-    left = len(evidence.groups) - len(evidence.drawn)
+    left = len(together.groups) - len(together.drawn)
     flags = len(evidence.sweep.get("budget_flags", ()))
-    pairs = counted(len(evidence.sweep["comparisons"]), "paired comparison")
+    pairs = counted(len(together.sweep["comparisons"]), "paired comparison")
+    seeds = "each seed alone, " if together is not evidence else ""
     yield Text(
-        "In the page: every axis, what being right costs, "
+        f"In the page: {seeds}every axis, what being right costs, "
         f"{pairs}, budget use ({counted(flags, 'flag')})"
         f"{f', {left} more settings' if left > 0 else ''}."
     )

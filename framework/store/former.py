@@ -44,6 +44,8 @@ _ADDED: Final = {
 """By list of sweep.json, what its entries got later than older sweeps were written."""
 
 
+_LATER: Final = ("over_seeds",)
+"""What sweep.json holds since after older sweeps were written."""
 _OF_USERS: Final = {
     "constants": 1, "strata": 1, "corpus": 1, "attributes": 1, "reference": 1, "tags": 1,
     "by_stratum": 2, "config": 99,
@@ -74,7 +76,7 @@ def renamed(data: Any, of_users: int = 0) -> Any:
 
 def as_of_then(sweep: Mapping[str, Any], stored: Mapping[str, Any]) -> dict[str, Any]:
     """The content of a sweep.json made now, without what came after all of `stored` was written."""
-    found = dict(sweep)
+    found = {key: value for key, value in sweep.items() if key in stored or key not in _LATER}
     for key, names in _ADDED.items():
         later = [name for name in names if not any(name in entry for entry in stored[key])]
         found[key] = [{k: v for k, v in one.items() if k not in later} for one in sweep[key]]

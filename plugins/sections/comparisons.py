@@ -91,8 +91,9 @@ class Scorecard(Section):
 
 
 def compared(evidence: Evidence) -> Iterator[Block]:
-    """The section without its figures."""
-    rows = evidence.sweep["comparisons"]
+    """The section without its figures: all seeds together, where there are several, then each."""
+    together, *apart = evidence.together_first
+    rows = together.sweep["comparisons"]
     if not rows:
         return
     yield Heading("Paired comparisons", "comparisons")
@@ -123,6 +124,16 @@ def compared(evidence: Evidence) -> Iterator[Block]:
             "smaller than those of right answers: corrected, in the table of all comparisons, is "
             "the difference behind them, with the error of the judge's calibration in its limits."
         )
+    yield from _pairs(together)
+    for each_seed in apart:
+        alone = counted(len(each_seed.sweep["comparisons"]), "comparison")
+        inner = _pairs(each_seed)
+        yield Details(f"Each seed alone ({alone}, a family of their own)", list(inner))
+
+
+def _pairs(evidence: Evidence) -> Iterator[Block]:
+    """What came out for each group, and every comparison."""
+    effect = evidence.sweep.get("smallest_effect")
     for group in evidence.groups:
         if not group.comparisons:
             continue
@@ -131,7 +142,7 @@ def compared(evidence: Evidence) -> Iterator[Block]:
             yield from _decided(group, effect)
         else:
             for number, budget in enumerate(group.budgets):
-                yield from _against(group, budget, f"against-{group.index}-{number}")
+                yield from _against(group, budget, f"against-{group.place}-{number}")
         every = f"Every comparison with its p ({len(pairs.rows)})"
         yield Details(titled(every, group), [pairs])
 
@@ -212,7 +223,7 @@ def _table(
 ) -> Table:
     places = {arm: place for place, arm in enumerate(group.arms)}
     return table(
-        f"{name}-{group.index}",
+        f"{name}-{group.place}",
         titled("First minus second, paired by case", group),
         {
             "pair": lambda row: f"{row['arm_a']} − {row['arm_b']}",

@@ -93,7 +93,7 @@ def sweep_name(sweep: Mapping[str, Any]) -> str:
 
 def glance(sweep: Mapping[str, Any]) -> Glance | None:
     """What stands first; None for several settings, for one arm, and where too many arms lead."""
-    groups = of_sweep(sweep).groups
+    groups = of_sweep(sweep).over_seeds.groups
     if len(groups) != 1 or len(groups[0].arms) < 2 or not chief_axes(groups[0]):
         return None
     (group,) = groups

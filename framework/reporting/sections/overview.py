@@ -176,16 +176,16 @@ def results(evidence: Evidence) -> Iterator[Block]:
 
 def main_tables(evidence: Evidence, budget: str | None = None) -> Iterator[Table]:
     """The main table of each setting and budget, or of one budget: arms in rows."""
-    for group in evidence.groups:
+    for group in (group for of in evidence.together_first for group in of.groups):
         for number, one in enumerate(group.budgets):
             if budget in (None, one):
-                yield _main_table(group, one, f"results-{group.index}-{number}")
+                yield _main_table(group, one, f"results-{group.place}-{number}")
 
 
 def telling_cases(evidence: Evidence) -> Iterator[Block]:
     """How many cases can tell arms apart, a line for each setting and budget."""
     said: dict[tuple[str, ...], list[str]] = {}
-    for entry in evidence.sweep.get("telling_cases", []):
+    for entry in (e for of in evidence.together_first for e in of.sweep.get("telling_cases", [])):
         where = tuple(str(entry[key]) for key in (*SETTING, "budget"))
         outcome = "success" if entry["outcome"] == "success" else "whether the view suffices"
         said.setdefault(where, []).append(f"by {outcome} {entry['cases']} of {entry['of']}")

@@ -47,6 +47,7 @@ _WHY: Final = {
 
 def verdict(evidence: Evidence) -> Iterator[Block]:
     """What came out, before any table, in at most five sentences; nothing where nothing did."""
+    evidence = evidence.over_seeds
     groups = [group for group in evidence.groups if chief_axes(group)]
     failed = _all_failed(evidence.jobs)
     if not groups and not failed:
@@ -119,7 +120,9 @@ def _of_arms(found: Sequence[tuple[Job, Mapping[str, bool]]], also: str = "") ->
 def _settings(groups: Sequence[Group], room: int) -> list[str]:
     """The clauses of the one setting, a sentence each; of several settings a sentence a setting."""
     if len(groups) == 1:
-        return [f"{clause}." for clause in _found(groups[0])[:room]]
+        first, *others = _found(groups[0])[:room]
+        of = f"{groups[0].differs.capitalize()} together: " if groups[0].differs else ""
+        return [f"{of}{first}.", *(f"{clause}." for clause in others)]
     shown = groups if len(groups) <= room else groups[: room - 1]
     left = len(groups) - len(shown)
     said = [f"{group.differs}: {'; '.join(_found(group))}." for group in shown]

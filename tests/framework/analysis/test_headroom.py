@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from framework.analysis.evidence import Evidence
@@ -54,18 +55,22 @@ def test_budgets_are_apart_and_a_failed_row_takes_its_case_out() -> None:
     assert found(*jobs) == [("tight", 1, 2, 2), ("loose", 1, 3, 2)]
 
 
+def told(**sweep: Any) -> list[str]:
+    """The lines that the page has of a sweep.json."""
+    evidence = Evidence(path=Path(), jobs=[], sweep=sweep, plan={})
+    return [block.text for block in overview.telling_cases(evidence) if isinstance(block, Text)]
+
+
 def test_the_page_says_it_in_a_line_a_budget() -> None:
     jobs = made("a", [1, 0, 1]), made("b", [0, 0, 1])
     entries = telling_cases([s for s, _ in jobs], [rows for _, rows in jobs])
-    evidence: Any = type("E", (), {"sweep": {"telling_cases": entries}})
-    said = [b.text for b in overview.telling_cases(evidence) if isinstance(b, Text)]
-    assert said == ["Cases that tell arms apart at budget tight: by success 1 of 3."]
+    assert told(telling_cases=entries) == [
+        "Cases that tell arms apart at budget tight: by success 1 of 3."
+    ]
     alike = made("a", [1, 0]), made("b", [1, 0])
-    evidence.sweep = {"telling_cases": telling_cases([s for s, _ in alike], [r for _, r in alike])}
-    (none,) = (b.text for b in overview.telling_cases(evidence) if isinstance(b, Text))
+    (none,) = told(telling_cases=telling_cases([s for s, _ in alike], [r for _, r in alike]))
     assert none.endswith("by success 0 of 2. Another budget may; more cases hardly.")
-    former: Evidence = type("E", (), {"sweep": {}})  # type: ignore[assignment]
-    assert list(overview.telling_cases(former)) == []
+    assert told() == []
 
 
 def test_a_model_tells_arms_apart_only_in_the_forms_that_it_reads() -> None:

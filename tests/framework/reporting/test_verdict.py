@@ -213,8 +213,8 @@ def _rich(arm: str, kind: str, *, failed: bool = False, **changed: Any) -> Any:
 def test_a_verdict_has_three_to_five_sentences(n_settings: int, failed: bool) -> None:
     jobs = [
         _rich(arm, "rule-based" if arm == "a" else "model-free",
-              failed=failed, seed=seed, budget=budget, digest=f"{arm}{seed}{budget}")
-        for seed in range(n_settings)
+              failed=failed, reader=f"r{of}", budget=budget, digest=f"{arm}{of}{budget}")
+        for of in range(n_settings)
         for budget in ("tight", "moderate", "loose", "whole")
         for arm in "abcd"
     ]  # fmt: skip
