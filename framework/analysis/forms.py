@@ -49,6 +49,14 @@ def of_read_forms(rows: Sequence[Row]) -> Sequence[Row]:
     return chosen(rows, lambda row: row.form_read) or rows
 
 
+def of_memory(rows: Sequence[Row]) -> Sequence[Row]:
+    """The rows whose views may be pooled: where a model built or asked the memory, those it read.
+
+    All where no model did.
+    """
+    return of_read_forms(rows) if any(map(asks_model, rows)) else rows
+
+
 def _without_model(row: Row, free: set[str]) -> Row:
     axes = {name: value if name in free else None for name, value in row.axes.items()}
     return replace(row, axes=axes, success=None, sufficient=row.sufficient if free else None)

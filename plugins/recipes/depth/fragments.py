@@ -8,6 +8,7 @@ from statistics import fmean
 from typing import Any, Final
 
 from framework.analysis.evidence import Job
+from framework.analysis.forms import of_memory
 from framework.contracts.recipe import AddFigure
 from framework.errors import UserError
 from framework.registry import register
@@ -156,7 +157,7 @@ def _counted(sigma: int, jobs: Places, measured: Mapping[tuple[Any, ...], Assemb
 
 def _measured(job: Job) -> Assembled:
     """Of a run. Raises UserError where its records don't say which fragments the views held."""
-    good = {(row.case_id, row.trial, row.repeat) for row in job.good}
+    good = {(row.case_id, row.trial, row.repeat) for row in of_memory(job.good)}
     hits: dict[str, list[bool]] = {}
     for record in answer_records(job.path):
         case, _, trial, repeat, _ = record["key"]

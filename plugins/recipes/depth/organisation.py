@@ -11,6 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from framework.analysis.evidence import Job
+from framework.analysis.forms import of_memory
 from framework.contracts.recipe import AddFigure
 from framework.registry import register
 from framework.reporting.blocks import NOTHING, Block, Cell, Table, Text
@@ -204,7 +205,7 @@ def _scatter(jobs: Mapping[str, Job]) -> dict[str, Scattered]:
 
 def _views(job: Job) -> dict[str, dict[str, str]]:
     """By case, the texts of its first view by the items' ids."""
-    good = {row.case_id for row in job.good}
+    good = {row.case_id for row in of_memory(job.good)}
     found: dict[str, dict[str, str]] = {}
     for record in answer_records(job.path):
         case = record["key"][0]

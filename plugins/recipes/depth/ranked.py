@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from framework.analysis.evidence import Job
+from framework.analysis.forms import of_memory
 from framework.contracts.recipe import AddFigure
 from framework.errors import UserError
 from framework.registry import register
@@ -82,7 +83,7 @@ def _ranked(job: Job) -> dict[str, list[Ranked]]:
 
     What the evidence is is said by the axis `ranking`, a line a piece.
     """
-    good = {row.key for row in job.good}
+    good = {row.key for row in of_memory(job.good)}
     found: dict[str, list[Ranked]] = {}
     for record in answer_records(job.path):
         lines: Sequence[str] = record.get("evidence", {}).get("ranking", ())

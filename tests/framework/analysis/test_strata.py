@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from framework.analysis.evidence import Evidence, of_sweep
+from framework.analysis.forms import of_memory
 from framework.analysis.strata import by_stratum, depths_of_strata, natural
 from framework.analysis.summary import SETTING
 from framework.records import Usage
@@ -168,3 +169,12 @@ def test_balanced_accuracy_stays_a_share() -> None:
 
 def test_names_are_ordered_by_decimal_numbers_alone() -> None:
     assert sorted(["d10", "d2", "d²"], key=natural) == ["d2", "d10", "d²"]
+
+
+def test_views_of_a_memory_that_a_model_built_are_of_the_forms_that_it_reads() -> None:
+    rows = [replace(row(f"c{i}", 1.0), form_read=i < 2) for i in range(5)]
+    assert list(of_memory(rows)) == rows
+    built = [replace(one, usage={"ingest": Usage(calls=1)}) for one in rows]
+    assert [one.case_id for one in of_memory(built)] == ["c0", "c1"]
+    unread = [replace(one, form_read=False) for one in built]
+    assert list(of_memory(unread)) == unread
