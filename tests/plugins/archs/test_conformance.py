@@ -33,6 +33,7 @@ VARIANTS = {
     "linked_notes": [{"neighbours": 1}, {"expanded": 0}, {"calls": "three"}],
     "random_context": [{"trials": 2}],
     "last_mention": [{"order": "newest"}],
+    "figures_first": [{"order": "shortest"}],
     "typed_routing": [{"store": "full", "summary_share": 0.1, "chunk_events": 4}],
     "summ_only": [{"chunk_events": 4}],
     "hybrid_rrf": [{"smoothing": 0.0}],

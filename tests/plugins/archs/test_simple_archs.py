@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from itertools import permutations
 
@@ -12,12 +13,15 @@ from framework.records import Event, Gold, GoldItem, Item, Span
 from framework.testing.arch_conformance import settle
 from plugins.archs.by_kind import ByKind, ByKindSettings
 from plugins.archs.chat_log import ChatLog
+from plugins.archs.figures_first import FiguresFirst, FiguresFirstSettings
 from plugins.archs.full_context import FullContext
 from plugins.archs.last_mention import LastMention, LastMentionSettings, label_of
 from plugins.archs.none import NoMemory
 from plugins.archs.oldest_first import OldestFirst
 from plugins.archs.oracle import Oracle
 from plugins.archs.random_context import RandomContext, RandomContextSettings
+from plugins.archs.rare_first import RareFirst, rarity
+from plugins.archs.shortest_first import ShortestFirst
 from tests.plugins.archs.helpers import event, ids, opened, recall
 
 EVENTS = [event(name, f"note {name}") for name in ("a", "b", "c")]
@@ -48,6 +52,46 @@ def test_kinds_come_in_the_order_that_is_told_whatever_is_asked() -> None:
     assert ids(recall(opened(ByKind, events), "note a", k=2)) == ["c", "b"]
     memos = ByKindSettings(kinds=("memo",))
     assert ids(recall(opened(ByKind, events, settings=memos))) == ["a", "b", "c", "d", "e"]
+
+
+def test_rare_words_come_first_whatever_is_asked_and_figures_are_no_words() -> None:
+    texts = {
+        "a": "The lock is set.",
+        "b": "The lock holds 7 kilns.",
+        "c": "THE LOCK is set. The 9.",
+    }
+    events = [event(name, text) for name, text in texts.items()]
+    found = rarity(events)
+    # the, lock: in all. is, set: in two of three. holds, kilns: in one.
+    rare, common = math.log(3), math.log(3 / 2)
+    assert found == pytest.approx([2 * common / 4, 2 * rare / 4, 2 * common / 4])
+    assert ids(recall(opened(RareFirst, events), "the lock is set")) == ["b", "a", "c"]
+    assert ids(recall(opened(RareFirst, events), "kilns", k=1)) == ["b"]
+    assert recall(opened(RareFirst, [event("d", "7 %")]), "7")[0].id == "d"
+
+
+def test_short_events_come_first_whatever_is_asked() -> None:
+    texts = {"a": "Three words here.", "b": "One.", "c": "Two words here, or 4.", "d": "Two."}
+    events = [event(name, text) for name, text in texts.items()]
+    assert ids(recall(opened(ShortestFirst, events), "words")) == ["b", "d", "a", "c"]
+
+
+def test_what_has_a_figure_is_kept_and_digits_in_a_word_are_none() -> None:
+    texts = {
+        "a": "Component cx-3a94e stays. It is at 24 steps. Nothing else. The fee is $7.50.",
+        "b": "Rule UP-2 and v2 apply.",
+        "c": "Set to 9.",
+    }
+    events = [event(name, text) for name, text in texts.items()]
+    items = recall(opened(FiguresFirst, events), "steps")
+    assert [(item.id, item.text) for item in items] == [
+        ("c", "Set to 9."),
+        ("a", "It is at 24 steps.\nThe fee is $7.50."),
+    ]
+    assert [item.signals["recency"] for item in items] == [1.0, 1 / 3]
+    short = FiguresFirstSettings(order="shortest")
+    more = [*events, event("d", "Now 8.")]
+    assert ids(recall(opened(FiguresFirst, more, settings=short))) == ["d", "c", "a"]
 
 
 def test_random_context_gives_every_order_about_equally_often() -> None:
