@@ -1,11 +1,12 @@
-"""Links, length and order of decisions, where one of a hundred governs a change.
+"""Links, length, order and rarity of decisions; one of a hundred governs a change.
 
-Each ranks the decisions in force by what a memory sees of them beside their
-words; it earns the AUC of the 14 that govern. Learned ones are the better of L2
-logistic regression and gradient boosting, cross-validated. Allowed is what
-chance stays within in 999 of 1,000 runs. `code_names` counts names in
-backticks that the files at hand have: it reads words, and is only shown.
-Best: typed_graph, asked with the ticket.
+Each ranks the decisions in force without a question; it earns the AUC of the 14
+that govern. Learned ones are the better of L2 logistic regression and gradient
+boosting, cross-validated. Allowed is what chance stays within in 999 of 1,000
+runs. Two read words, tell and are only shown (docs/decisions/0018):
+`rare_first`, the mean rarity of a decision's words in the history, and
+`code_names`, the names in backticks that the files at hand have. Best:
+typed_graph, asked with the ticket.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from benchmarks.attacks import Earned
 from framework.contracts import ArchContext, Client, Query
 from framework.records import Event
 from framework.registry import find, settings_of
+from plugins.archs.rare_first import rarity
 from plugins.domains.codebase.domain import HISTORY, Codebase, CodebaseSettings
 
 Scores = npt.NDArray[np.float64]
@@ -34,16 +36,22 @@ LINKS: Final = tuple(
     for way in ("out", "in")
 )[:-1]
 FIXED: Final = ("roots", "longest", "shortest", "oldest_first", "newest_first", *LINKS)
+RARE: Final = "rare_first"
 LEARNED: Final = ("links", "length", "links_and_length")
 _CODE: Final = re.compile(r"`([^`]+)`")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Records:
-    """Decisions in force. links : by relation and direction; governs : whether a task is by it."""
+    """Decisions in force.
+
+    links : by relation and direction; rarity : of their words in the whole history; governs :
+    whether a task is by it.
+    """
 
     events: Sequence[Event]
     links: Sequence[Counter[str]]
+    rarity: Scores
     governs: npt.NDArray[np.bool_]
 
 
@@ -57,9 +65,11 @@ def records(domain: Codebase, events: Sequence[Event] | None = None) -> Records:
             links[target][f"{relation} in"] += 1
     governing = {name for case in domain.cases(None, 0) for name in case.gold.governing}
     kept = [event for event in every if not links[event.id]["supersedes in"]]
+    rare = dict(zip((event.id for event in every), rarity(every), strict=True))
     return Records(
         events=kept,
         links=[links[event.id] for event in kept],
+        rarity=np.array([rare[event.id] for event in kept]),
         governs=np.array([event.id in governing for event in kept]),
     )
 
@@ -101,8 +111,9 @@ def attempts(n: int, seed: int) -> Iterator[Earned]:
     for name in (*FIXED, *LEARNED):
         yield Earned(domain="codebase", attack=name, figure="AUC", value=auc(found, name)[0],
                      best=best, allowed=allowed, n=mine)  # fmt: skip
-    yield Earned(domain="codebase", attack="code_names", figure="AUC", value=by_names(domain),
-                 best=best, allowed=None, n=mine)  # fmt: skip
+    for name, value in ((RARE, auc(found, RARE)[0]), ("code_names", by_names(domain))):
+        yield Earned(domain="codebase", attack=name, figure="AUC", value=value,
+                     best=best, allowed=None, n=mine)  # fmt: skip
 
 
 def by_arm(domain: Codebase, arm: str) -> float:
@@ -141,6 +152,8 @@ def _fixed(found: Records, name: str) -> Scores:
     if name == "roots":  # what is implied by nothing above it, and replaced by nothing
         up = ("implements out", "derived_from out", "constrains in")
         return np.array([float(not any(links[one] for one in up)) for links in found.links])
+    if name == RARE:
+        return found.rarity
     if name in LINKS:
         return np.array([float(links[name]) for links in found.links])
     if name in ("longest", "shortest"):

@@ -4,6 +4,8 @@
 that it bears, tells gold from the rest; .5 is chance, and what lies as far
 below tells as much. The kind of case (`structure`) whose gold is told best
 stands below, only shown: what happened lately lies at the end by nature.
+`gold above`: the AUC of rare words and of short events (`rare_first`,
+`shortest_first`), which is only shown: both stay (docs/decisions/0018).
 `gold held`: the share of the critical items in a view of 15% of the history,
 beside as many events drawn at random. Allowed is .55, and what chance stays
 within in 999 of 1,000 runs. Best: bm25, and typed_graph where links govern.
@@ -33,6 +35,7 @@ DOMAINS: Final = (
 )
 HELD: Final = DOMAINS[:3]
 """Domains of which every case has a history of its own, with facts and a policy as its gold."""
+WORDS: Final = ("rare_first", "shortest_first")
 ARMS: Final = {"oldest_first": "oldest_first", "newest_first": "chat_log"}
 BEST: Final = "bm25"
 LINKED: Final = ("governance", "codebase")
@@ -197,6 +200,10 @@ def attempts(n: int, seed: int) -> Iterator[Earned]:
                 yield Earned(domain=option, attack=attack, figure=f"place, {most}",
                              value=told[most], best=ranked(domain, of[most], BEST), allowed=None,
                              n=len(of[most]))  # fmt: skip
+        for name in WORDS:
+            yield Earned(domain=option, attack=name, figure="gold above",
+                         value=ranked(domain, cases, name), best=best, allowed=None,
+                         n=n)  # fmt: skip
         if option not in HELD:
             continue
         found: dict[str, list[tuple[float, float]]] = {name: [] for name in (*ARMS, BEST)}

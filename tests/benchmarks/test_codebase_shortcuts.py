@@ -1,4 +1,4 @@
-"""Neither links nor length nor order tell which decision governs a change."""
+"""Neither links nor length nor order tell which decision governs a change; rare words do."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from benchmarks.attacks.codebase import FIXED, LEARNED, Records, auc, records
+from benchmarks.attacks.codebase import FIXED, LEARNED, RARE, Records, auc, records
 from plugins.domains.codebase.domain import HISTORY, Codebase, CodebaseSettings
 
 
@@ -23,6 +23,14 @@ def test_a_shortcut_is_at_chance(name: str, found: Records) -> None:
     assert low <= 0.5
     if name not in ("roots", *LEARNED):  # no rule is at an end of the graph; see `auc`
         assert high >= 0.5
+
+
+def test_rare_words_tell_the_rules_as_much_as_the_card_says(found: Records) -> None:
+    """A shortcut that stays (docs/decisions/0018): another value is another statement there."""
+    value, low, high = auc(found, RARE)
+    print(f"{RARE}: AUC {value:.3f} [{low:.3f}, {high:.3f}], width {high - low:.2f}")
+    assert value == pytest.approx(0.971, abs=0.01)
+    assert low > 0.9
 
 
 @pytest.mark.parametrize("name", ["roots", "links", "links_and_length"])
