@@ -1,4 +1,4 @@
-"""Exact search, counts, order and length where a decision governs by links.
+"""Exact search, counts, order, length, rarity where a decision governs by links.
 
 Each orders a corpus's records by what a memory sees; it earns the share of
 cases whose governing decision is then in a view of 2,000 tokens, and
@@ -34,6 +34,7 @@ ARMS: Final = {
     "grep_labels": "grep_labels",
     "oldest_first": "oldest_first",
     "newest_first": "chat_log",
+    "rare_first": "rare_first",
 }
 BEST: Final = "typed_graph"
 COMMONER: Final = "commoner_label"
