@@ -95,7 +95,9 @@ def execute(
     if begun is not None:
         origin = RescoreSource.read(begun.started)
     if origin is not None:  # stored answers are judged: the reader's model is not asked
-        prepared = prepare(plan, NoModel(NoSettings()), RescoreProtocol(origin, directory))
+        judge: Judge[Any] = plan.parts["judge"].create()
+        model = None if judge.asks_the_runs_model else NoModel(NoSettings())
+        prepared = prepare(plan, model, RescoreProtocol(origin, directory))
     prepared = prepared or prepare(plan)
     pipeline = prepared.pipeline
     for part in served_of(pipeline.model, pipeline.judge, pipeline.embedder):
