@@ -300,12 +300,15 @@ async def _drive(plan: Plan, prepared: Prepared, run: RunDirectory, listener: Li
                 except TooManyErrors as error:  # what is under way is paid for: it ends first
                     too_many = too_many or error
                     pipeline.cancel.cancel()
-            if interrupted():
-                raise KeyboardInterrupt
-            if too_many is not None:
-                raise too_many
+        except KeyboardInterrupt:  # so a protocol ends whose path is cancelled
+            if too_many is None:
+                raise
         finally:
             await prepared.close()
+        if interrupted():
+            raise KeyboardInterrupt
+        if too_many is not None:
+            raise too_many
     # A finite domain may have fewer cases than were asked for.
     last = next((row.error for row in reversed(run.rows) if row.error), "")
     _stop_on_errors(plan, errors, len(run.rows), last)

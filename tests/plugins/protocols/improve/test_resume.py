@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
@@ -16,6 +16,8 @@ from framework.engine.compose import composer
 from framework.engine.job import Job
 from framework.engine.run import execute
 from framework.errors import UserError
+from framework.pipeline.path import Pipeline
+from framework.records import Answer, Case
 from framework.rows import measured
 from framework.store import JOURNAL, Journal, read, verify_run
 from framework.store.state import load_state, read_report
@@ -152,6 +154,30 @@ def test_a_loop_in_former_words_is_replayed_and_resumed(whole: Finished, tmp_pat
     execute(plan_of(), directory)
     assert payloads(finished(directory)) == payloads(whole)
     assert not verify_run(directory).problems
+
+
+def failing_on(monkeypatch: pytest.MonkeyPatch, ids: Collection[str]) -> None:
+    """Nobody answers these cases."""
+    original = Pipeline._read
+
+    async def failing(self: Pipeline, case: Case, *rest: Any) -> Answer:
+        if case.id in ids:
+            raise RuntimeError("the server is away")
+        return await original(self, case, *rest)
+
+    monkeypatch.setattr(Pipeline, "_read", failing)
+
+
+def test_too_many_errors_before_the_end_of_test_are_told_as_such(
+    whole: Finished, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = load_state(whole.path).rows[0].case_id
+    failing_on(monkeypatch, [first])
+    stopped = execute(plan_of(max_errors=0), tmp_path / "run").stopped
+    assert stopped.startswith("1 case failed, more than max_errors=0 allows")
+    *_, last = read(tmp_path / "run" / JOURNAL)
+    assert (last.type, last.payload["reason"]) == ("run.stopped", stopped)
+    assert len(load_state(tmp_path / "run").rows) < len(load_state(whole.path).rows)
 
 
 def seq_of(whole: Finished, type_: str, nth: int = 0) -> int:
