@@ -177,7 +177,49 @@ def test_too_many_errors_before_the_end_of_test_are_told_as_such(
     assert stopped.startswith("1 case failed, more than max_errors=0 allows")
     *_, last = read(tmp_path / "run" / JOURNAL)
     assert (last.type, last.payload["reason"]) == ("run.stopped", stopped)
-    assert len(load_state(tmp_path / "run").rows) < len(load_state(whole.path).rows)
+    rows = list(load_state(tmp_path / "run").rows)
+    assert 0 < len(rows) < len(load_state(whole.path).rows)
+    assert execute(plan_of(max_errors=0), tmp_path / "run").stopped == stopped
+    assert list(load_state(tmp_path / "run").rows) == rows, "nothing more is measured in vain"
+
+
+def test_failed_cases_of_test_stay_in_a_run_that_goes_on(
+    whole: Finished, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their events say that they failed, so that a row that was taken back would be lost."""
+    path, keys = tmp_path / "run", [row.key for row in load_state(whole.path).rows]
+    with monkeypatch.context() as patch:
+        failing_on(patch, [key[0] for key in keys[:2]])
+        stopped = execute(plan_of(max_errors=0.3), path).stopped
+    assert stopped.startswith("2 cases failed, more than max_errors=0.3 allows")
+    assert stopped.endswith("give a higher max_errors")
+    for _ in range(2):
+        assert execute(plan_of(max_errors=0.3), path).stopped == stopped
+        assert [row.key for row in load_state(path).rows] == keys
+    execute(plan_of(max_errors=2), path)
+    rows = load_state(path).rows
+    assert [(row.key, bool(row.error)) for row in rows] == [(key, key in keys[:2]) for key in keys]
+    assert finished(path).results["test"]["n"] == len(keys)
+    assert replay_events(path) == len(finished(path).events)
+    assert not verify_run(path).problems
+
+
+def test_a_run_that_stopped_before_such_cases_were_kept_keeps_them(
+    whole: Finished, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its journal says that they are run again."""
+    path = tmp_path / "run"
+    with monkeypatch.context() as patch:
+        failing_on(patch, [load_state(whole.path).rows[-1].case_id])
+        assert execute(plan_of(max_errors=0), path).stopped
+    with Journal.create(tmp_path / JOURNAL) as journal:
+        for event in read(path / JOURNAL):
+            retry = {"retry": True} if event.type == "run.stopped" else {}
+            journal.append(event.type, {**event.payload, **retry})
+    (tmp_path / JOURNAL).replace(path / JOURNAL)
+    assert load_state(path).retry
+    assert execute(plan_of(max_errors=0), path).stopped
+    assert len(load_state(path).rows) == len(load_state(whole.path).rows)
 
 
 def seq_of(whole: Finished, type_: str, nth: int = 0) -> int:
