@@ -161,7 +161,8 @@ def run_sweep(path: Path, jobs: Sequence[Job], listener: Listener, launch: Launc
             _log.warning("warning: %s", doubt)
     if left:
         apart = bool(stored_sweep(path).get("apart"))
-        work = SweepWork(path, with_baselines(left, path if apart else None), listener)
+        there = [job.plan.rows_digest for job in finished]
+        work = SweepWork(path, left, listener, apart=apart, finished=there)
         try:
             launch(work)
         except KeyboardInterrupt:
