@@ -223,10 +223,11 @@ def _spent(runs: Sequence[Path]) -> dict[str, Any]:
 def _trial(
     overrides: Sequence[str], settings: Mapping[str, Any], operational: Sequence[str]
 ) -> list[str]:
-    """The overrides of a trial: no gate and no baseline, as nothing is compared there."""
-    kept = [o for o in overrides if key_of(o).split(".")[0] not in ("gate", "baseline")]
+    """The overrides of a trial: nothing is compared there, and nothing of it is uploaded."""
     quiet = ["baseline=null", "gate.baseline=null", "tracking=none", "report=false"]
-    return [*_with(kept, settings), *operational, *quiet, f"part={TUNING}"]
+    given = [*_with(overrides, settings), *operational]
+    kept = [o for o in given if key_of(o).split(".")[0] not in ("gate", "baseline", "tracking")]
+    return [*kept, *quiet, f"part={TUNING}"]
 
 
 def _with(overrides: Sequence[str], settings: Mapping[str, Any]) -> list[str]:

@@ -12,6 +12,7 @@ import pytest
 from framework import cli
 from framework.engine.compose import compose_plan, composer
 from framework.engine.domains import open_domain
+from framework.engine.sweep import plan_jobs
 from framework.reporting.blocks import NOTHING, Table, Text
 from framework.reporting.page import write_report
 from framework.store.state import load_state, read_run
@@ -76,6 +77,14 @@ def test_a_tuned_sweep_whole_and_killed(
     assert run(capsys, "resume=runs/cut").status == 0, "an ordinary sweep by now"
     assert cli.main(["verify", "runs/cut"]) == 0
     _check_what_is_tampered_with(cut, capsys)
+
+
+def test_a_trial_is_not_uploaded_whatever_is_said_of_tracking() -> None:
+    given = [*HOTPOT, "tracking=mlflow", "tracking.uri=sqlite:///x.db", "arch=bm25"]
+    with composer():
+        (job,) = plan_jobs([sweep._trial(given, {"k1": 2}, ("tracking.uri=sqlite:///y.db",))])
+    assert job.plan.option("tracking") == "none"
+    assert job.plan.label("arch") == "bm25(k1=2)"
 
 
 @pytest.mark.slow
