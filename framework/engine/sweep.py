@@ -110,7 +110,8 @@ def each_apart(path: Path, jobs: Sequence[Job], n: int) -> list[list[str]]:
 def alone_in(path: Path) -> AbstractContextManager[None]:
     """Hold a sweep while it runs, by its plan, as tracking holds its directory.
 
-    Raises UserError where another process has it.
+    Who writes the plan again holds it again, as it is another file then. Raises UserError where
+    another process has it.
     """
     return held(path / SWEEP_PLAN, _FREED_S, f"the sweep {path}")
 

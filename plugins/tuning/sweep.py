@@ -152,7 +152,8 @@ def _go_on(path: Path, before: Sequence[Job], operational: Sequence[str], launch
     ]
     after = {**stored, "tuning": _ended(path, tuning, before, plans, studies, runs)}
     write_json(path / SWEEP_PLAN, after)
-    outcome = run_sweep(path, jobs, Ending(), launch)
+    with alone_in(path):  # its plan is another file by now, which nobody holds yet
+        outcome = run_sweep(path, jobs, Ending(), launch)
     to_reader(lambda: print_blocks([*tuning_blocks(after)], folded=False))
     return show(outcome)
 
