@@ -111,7 +111,8 @@ def each_apart(path: Path, jobs: Sequence[Job], n: int) -> list[list[str]]:
 def alone_in(path: Path) -> AbstractContextManager[None]:
     """Hold a sweep while it runs, by its plan, as tracking holds its directory.
 
-    Raises UserError where another process has it.
+    Who writes the plan again holds it again, as it is another file then. Raises UserError where
+    another process has it.
     """
     return held(path / SWEEP_PLAN, _FREED_S, f"the sweep {path}")
 
@@ -162,7 +163,8 @@ def run_sweep(path: Path, jobs: Sequence[Job], listener: Listener, launch: Launc
             _log.warning("warning: %s", doubt)
     if left:
         apart = bool(stored_sweep(path).get("apart"))
-        work = SweepWork(path, with_baselines(left, path if apart else None), listener)
+        there = [job.plan.rows_digest for job in finished]
+        work = SweepWork(path, left, listener, apart=apart, finished=there)
         try:
             launch(work)
         except KeyboardInterrupt:

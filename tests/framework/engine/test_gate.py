@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -235,6 +236,27 @@ def test_a_baseline_among_the_arms_is_run_once_and_compared_with(
     again = run(capsys, "resume=s")
     assert (again.status, measured.total()) == (3, 18)
     assert everything_in(place) == before
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("launcher", ["hydra.launcher.workers=1", "hydra.launcher.workers=2"])
+def test_baselines_that_are_finished_are_not_run_again_when_a_sweep_goes_on(
+    capsys: pytest.CaptureFixture[str], place: Path, launcher: str
+) -> None:
+    given = ("-m", *GATED, "arch=bm25,last_mention,none", "gate.baseline=bm25")
+    assert run(capsys, *given, "hydra.sweep.dir=s").status == 3
+    before, verdicts = everything_in(place / "s"), verdicts_in(place / "s")
+    (lost,) = (place / "s").glob("*last_mention*")
+    shutil.rmtree(lost)
+    assert run(capsys, "resume=s", launcher).status == 3
+    assert everything_in(place / "s").keys() == before.keys()
+    assert verdicts_in(place / "s") == verdicts
+
+
+def verdicts_in(sweep: Path) -> dict[str, object]:
+    """What the gate said of each job, and its reason."""
+    jobs = read_json(sweep / "sweep.json")["jobs"]
+    return {job["run"]["arch"]: (job["gate"]["passed"], job["gate"]["reason"]) for job in jobs}
 
 
 @pytest.mark.slow
