@@ -14,7 +14,7 @@ from framework.analysis.doubts import doubts_of_state
 from framework.analysis.labelling import unsupported_of
 from framework.analysis.summary import summarize
 from framework.config import Plan, stored_plan
-from framework.contracts import REPORTED, Domain, Gate, GateOutcome, Judge
+from framework.contracts import REPORTED, Gate, GateOutcome, Judge
 from framework.contracts.run import IS_BASELINE
 from framework.engine.account import served_of
 from framework.engine.domains import open_domain
@@ -27,6 +27,7 @@ from framework.engine.probed import PROBED, found_before, outcome_of, probed
 from framework.engine.protocols.rescore import NoModel, RescoreProtocol, RescoreSource
 from framework.errors import StopRun, UserError
 from framework.models.spending import current
+from framework.pipeline.failures import as_failed
 from framework.records import EMPTY
 from framework.registry import NoSettings
 from framework.rows import by_session
@@ -34,6 +35,7 @@ from framework.store import Clock, JournalEvent, utc_now
 from framework.store.directory import RunDirectory
 from framework.store.openings import register
 from framework.store.state import State, data_differ, load_state, read_summary, repair_head
+from framework.text.canonical import CanonicalError
 from framework.text.counting import counted
 
 _log = logging.getLogger(__name__)
@@ -55,7 +57,10 @@ class Outcome:
 
 
 class TooManyErrors(Exception):
-    """More cases failed than `max_errors` allows; the run stops, and a resume runs them again."""
+    """More cases failed than `max_errors` allows; the run stops, and a resume runs them again.
+
+    Not so where the protocol keeps events of its own: what they hold stays as it was measured.
+    """
 
 
 _FEW: Final = 50
@@ -93,7 +98,9 @@ def execute(
     if begun is not None:
         origin = RescoreSource.read(begun.started)
     if origin is not None:  # stored answers are judged: the reader's model is not asked
-        prepared = prepare(plan, NoModel(NoSettings()), RescoreProtocol(origin, directory))
+        judge: Judge[Any] = plan.parts["judge"].create()
+        model = None if judge.asks_the_runs_model else NoModel(NoSettings())
+        prepared = prepare(plan, model, RescoreProtocol(origin, directory))
     prepared = prepared or prepare(plan)
     pipeline = prepared.pipeline
     for part in served_of(pipeline.model, pipeline.judge, pipeline.embedder):
@@ -103,7 +110,7 @@ def execute(
         found = found_before(before.started) if before else () if origin else probed(plan)
     except StopRun as error:  # its cap, before anything is written
         return Outcome(directory=directory, summary=None, stopped=str(error), ends_sweep=True)
-    run = _opened(plan, directory, pipeline.domain, begun, origin, found, clock)
+    run = _opened(plan, directory, prepared, begun, origin, found, clock)
     # Not before: a directory that another process writes is left as it is.
     _log.debug("begun: %s", " ".join(plan.overrides) or "as configured")
     try:
@@ -117,9 +124,12 @@ def execute(
         try:
             asyncio.run(_drive(plan, prepared, run, listener or Listener()))
         except (TooManyErrors, StopRun) as error:
-            ends = isinstance(error, StopRun)
-            run.write_event("run.stopped", {"reason": str(error), "retry": not ends})
-            return Outcome(directory=directory, summary=None, stopped=str(error), ends_sweep=ends)
+            ends, reason = isinstance(error, StopRun), str(error)
+            retry = not ends and _measures_again(prepared)
+            if not (ends or retry):
+                reason += "; no case is measured again here, so give a higher max_errors"
+            run.write_event("run.stopped", {"reason": reason, "retry": retry})
+            return Outcome(directory=directory, summary=None, stopped=reason, ends_sweep=ends)
         except KeyboardInterrupt:
             run.write_event("run.stopped", {"reason": "interrupted"})
             raise
@@ -135,7 +145,7 @@ def execute(
 def _opened(
     plan: Plan,
     directory: Path,
-    domain: Domain[Any],
+    prepared: Prepared,
     begun: State | None,
     origin: RescoreSource | None,
     found: Sequence[Mapping[str, Any]],
@@ -146,7 +156,7 @@ def _opened(
         spending = current()
         account = spending.scope if spending else None
         told = {"rescored_from": origin.plain()} if origin else {}
-        data = data_of(domain)
+        data = data_of(prepared.pipeline.domain)
         return begin(plan, directory, data, account, told, found=found, clock=clock)
     changed = changed_since(directory, plan)
     if changed:
@@ -154,7 +164,12 @@ def _opened(
             "%s: changed since it was begun: %s; rows from before and after may not belong "
             "together", directory, ", ".join(changed),
         )  # fmt: skip
-    return RunDirectory.reopen(directory, changed, begun)
+    return RunDirectory.reopen(directory, changed, begun, again=_measures_again(prepared))
+
+
+def _measures_again(prepared: Prepared) -> bool:
+    """Whether a case can be measured again: not where the protocol's events hold what it gave."""
+    return prepared.protocol.seal is None
 
 
 def _finished(
@@ -277,7 +292,8 @@ def reads_the_same(plan: Plan, state: State) -> bool:
 async def _drive(plan: Plan, prepared: Prepared, run: RunDirectory, listener: Listener) -> None:
     pipeline = prepared.pipeline
     done = frozenset(row.key for row in run.rows)
-    errors = sum(1 for row in run.rows if row.error)
+    failed = [row.error for row in run.rows if row.error]
+    errors, last = len(failed), failed[-1] if failed else ""
     n, part = plan.top.n_cases, plan.top.part
     expected = about = None
     if n is not None and not prepared.protocol.in_turns:
@@ -291,23 +307,31 @@ async def _drive(plan: Plan, prepared: Prepared, run: RunDirectory, listener: Li
         graceful_stop(pipeline.cancel) as interrupted,
     ):
         try:
+            if not _measures_again(prepared):  # nothing is paid for before the run stops again
+                _stop_on_errors(plan, errors, expected or max(_FEW, len(run.rows)), last)
             async for row, record in prepared.protocol.drive(pipeline, prepared.cases, done):
-                run.add(row, record)
+                try:
+                    run.add(row, record)
+                except CanonicalError as error:  # nothing was written: that case fails alone
+                    row, prompts = as_failed(row, error), record.get("prompts", ())
+                    run.add(row, {"error": row.error, "prompts": prompts})
                 step(1, bool(row.error))
-                errors += bool(row.error)
+                errors, last = errors + bool(row.error), row.error or last
                 try:
                     _stop_on_errors(plan, errors, expected or max(_FEW, len(run.rows)), row.error)
                 except TooManyErrors as error:  # what is under way is paid for: it ends first
                     too_many = too_many or error
                     pipeline.cancel.cancel()
-            if interrupted():
-                raise KeyboardInterrupt
-            if too_many is not None:
-                raise too_many
+        except KeyboardInterrupt:  # so a protocol ends whose path is cancelled
+            if too_many is None:
+                raise
         finally:
             await prepared.close()
+        if interrupted():
+            raise KeyboardInterrupt
+        if too_many is not None:
+            raise too_many
     # A finite domain may have fewer cases than were asked for.
-    last = next((row.error for row in reversed(run.rows) if row.error), "")
     _stop_on_errors(plan, errors, len(run.rows), last)
 
 

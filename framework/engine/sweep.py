@@ -27,7 +27,7 @@ from framework.engine.listener import Listener
 from framework.engine.protocols.rescore import RescoreSource
 from framework.engine.run import Outcome, check_same, reads_the_same
 from framework.engine.work import SweepWork, with_baselines
-from framework.errors import DataError, UserError
+from framework.errors import UserError
 from framework.registry import find, nearest, plugins
 from framework.store import JOURNAL
 from framework.store.atomic import as_json, held, replacing, write_json
@@ -43,6 +43,7 @@ from framework.store.state import (
     read_run,
     read_summary,
 )
+from framework.store.sweep import read_sweep, stored_sweep
 from framework.text.canonical import digest
 from framework.text.reading import read_json as bounded
 
@@ -110,7 +111,8 @@ def each_apart(path: Path, jobs: Sequence[Job], n: int) -> list[list[str]]:
 def alone_in(path: Path) -> AbstractContextManager[None]:
     """Hold a sweep while it runs, by its plan, as tracking holds its directory.
 
-    Raises UserError where another process has it.
+    Who writes the plan again holds it again, as it is another file then. Raises UserError where
+    another process has it.
     """
     return held(path / SWEEP_PLAN, _FREED_S, f"the sweep {path}")
 
@@ -161,7 +163,8 @@ def run_sweep(path: Path, jobs: Sequence[Job], listener: Listener, launch: Launc
             _log.warning("warning: %s", doubt)
     if left:
         apart = bool(stored_sweep(path).get("apart"))
-        work = SweepWork(path, with_baselines(left, path if apart else None), listener)
+        there = [job.plan.rows_digest for job in finished]
+        work = SweepWork(path, left, listener, apart=apart, finished=there)
         try:
             launch(work)
         except KeyboardInterrupt:
@@ -219,6 +222,8 @@ def compare_jobs(finished: Sequence[FinishedRun], jobs: Sequence[Job]) -> dict[s
     """The content of sweep.json from the finished ones of some jobs; None when there is none."""
     baselines = {job.plan.top.baseline or job.plan.parts["gate"].create().baseline for job in jobs}
     baseline = baselines.pop() if len(baselines) == 1 else None
+    if baseline not in {job.plan.label("arch") for job in jobs}:
+        baseline = None  # a gate's may be measured beside the sweep, or be a run's directory
     top = jobs[0].plan.top
     return _compared(
         finished,
@@ -233,8 +238,9 @@ def compare_jobs(finished: Sequence[FinishedRun], jobs: Sequence[Job]) -> dict[s
 def problems_of(path: Path) -> list[str]:
     """Where a sweep's own files are not what its runs give or say; empty when sound."""
     try:
-        text = (path / SWEEP).read_text(encoding="utf-8")
-        stored = read_json(text)
+        text, stored = (path / SWEEP).read_text(encoding="utf-8"), read_sweep(path)
+    except UserError as error:
+        return [str(error)]
     except (OSError, ValueError):
         return [f"{path / SWEEP}: missing or not JSON"]
     if text != as_json(bounded(text)):
@@ -422,16 +428,6 @@ def all_directories(path: Path) -> list[Path]:
 def _jobs_of(path: Path) -> list[Path]:
     """The directories of a sweep's jobs, run or not; a gate's baselines beside them are none."""
     return [path / known["name"] for known in stored_sweep(path)["jobs"]]
-
-
-def stored_sweep(path: Path) -> dict[str, Any]:
-    """The plan of a sweep directory. Raises DataError for what is none."""
-    try:
-        stored: dict[str, Any] = bounded((path / SWEEP_PLAN).read_bytes())
-        stored["jobs"] = list(stored["jobs"])
-    except (ValueError, KeyError, TypeError):
-        raise DataError(path / SWEEP_PLAN, None, "not the plan of a sweep") from None
-    return stored
 
 
 def create_sweep(path: Path, overrides: Sequence[str], jobs: Sequence[Job], **origin: Any) -> None:

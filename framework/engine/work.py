@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from importlib import import_module
@@ -33,17 +33,26 @@ class SweepWork:
     A baseline that jobs share is a job too: it runs once, before them. `outcomes` has how
     they ended. `at_once` is how many jobs one of Hydra's launchers may run elsewhere together; they
     share the limits of what is served. Called with a composed configuration, as these launchers do,
-    it runs that job wherever it is.
+    it runs that job wherever it is. apart : whether no two jobs share a file. finished : the
+    `rows_digest` of the jobs that are not left.
     """
 
-    def __init__(self, directory: Path, left: Sequence[Job], listener: Listener) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        left: Sequence[Job],
+        listener: Listener,
+        *,
+        apart: bool = False,
+        finished: Collection[str] = (),
+    ) -> None:
         self.directory = directory
-        self.jobs: Sequence[Job] = with_baselines(left)
+        self.jobs: Sequence[Job] = with_baselines(left, directory if apart else None, finished)
         self.outcomes: list[Outcome] = []
         self.at_once = 1
         self._listener = listener
         self._waiting = list(range(len(self.jobs)))
-        self._finished: dict[str, bool] = {}
+        self._finished = dict.fromkeys(finished, True)
         self._shown: dict[int, tuple[ExitStack, Step]] = {}
         self._over = False
 
@@ -211,14 +220,16 @@ def in_processes(work: SweepWork, size: int) -> None:
         work.stop()
 
 
-def with_baselines(left: Sequence[Job], apart: Path | None = None) -> list[Job]:
+def with_baselines(
+    left: Sequence[Job], apart: Path | None = None, finished: Collection[str] = ()
+) -> list[Job]:
     """The jobs, those first that others are judged against; baselines that are no job as jobs.
 
     apart : the directory of jobs that share no file, of which such a baseline is one more. Call
-    inside `composer` then.
+    inside `composer` then. finished : the `rows_digest` of baselines that are there already.
     """
     against = {plan.rows_digest: plan for job in left for plan in job.baselines.plans}
-    proper = {job.plan.rows_digest for job in left}
+    proper = {job.plan.rows_digest for job in left}.union(finished)
     added = [
         Job(plan=plan, only_baseline=True) for rows, plan in against.items() if rows not in proper
     ]

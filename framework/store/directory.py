@@ -138,13 +138,18 @@ class RunDirectory:
 
     @classmethod
     def reopen(
-        cls, path: Path, changed: Sequence[str] = (), known: State | None = None
+        cls,
+        path: Path,
+        changed: Sequence[str] = (),
+        known: State | None = None,
+        again: bool = True,
     ) -> RunDirectory:
         """Resume a run that was cut off; `changed` is recorded beside the number of rows.
 
         known : its state, which is read again only where the journal has another end by now.
-        Where too many cases had failed, the failed ones are taken back, to be run again: whatever
-        made them fail may have passed. Their first records stay in journal and answers.
+        Where too many cases had failed and cases can be measured `again`, the failed ones are taken
+        back, to be run again: whatever made them fail may have passed. Their first records stay in
+        journal and answers.
 
         Raises UserError when there is no run, it is finished, another process writes it, or a file
         is not what the journal says that was written.
@@ -155,11 +160,12 @@ class RunDirectory:
         if problem := next(chain(edited(path, closed=False), strangers(path, state.started)), None):
             journal.close()
             raise UserError(f"{path}: {problem}")
-        retried = {row.key: row for row in state.rows if row.error} if state.retry else {}
-        again = {"retried": [list(key) for key in retried]} if retried else {}
+        retry = state.retry and again
+        retried = {row.key: row for row in state.rows if row.error} if retry else {}
+        told = {"retried": [list(key) for key in retried]} if retried else {}
         rows = chosen(state.rows, lambda row: row.key not in retried) if retried else state.rows
         remove_others(_growing(path), n_closed(path / JOURNAL))
-        journal.append("run.resumed", {"rows": len(rows), "changed": list(changed), **again})
+        journal.append("run.resumed", {"rows": len(rows), "changed": list(changed), **told})
         return cls(path, journal, replace(state, rows=rows))
 
     @staticmethod

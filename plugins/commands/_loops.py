@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from framework.config import Plan, load_plan, stored_plan
+from framework.engine.account import new_account
 from framework.engine.compose import compose_plan
 from framework.engine.domains import open_domain
 from framework.engine.job import Job, check_job
@@ -100,6 +101,7 @@ def fork(path: Path, at: int, overrides: Sequence[str], directory: Path) -> Job:
         plan,
         directory,
         data_of(open_domain(plan)),
+        new_account(),
         origin={"forked_from": origin},
         inherited=taken,
         found=found_before(first_event(path).payload)

@@ -40,7 +40,6 @@ from framework.engine.sweep import (
     each_apart,
     load_jobs,
     plan_jobs,
-    stored_sweep,
 )
 from framework.engine.work import SweepWork
 from framework.errors import UserError
@@ -48,6 +47,7 @@ from framework.records import Row
 from framework.store.directory import SWEEP_PLAN, check_new
 from framework.store.shards import merge
 from framework.store.state import first_event, load_finished
+from framework.store.sweep import stored_sweep
 from plugins.sharding.part import SHARD, dealt
 
 
@@ -101,7 +101,7 @@ def resume(path: Path, arguments: Sequence[str], launch: Launch, *, apart: bool)
         check_apart(path, stored["apart"])
     caps = dealt_caps(plan, stored["of"]) if stored["apart"] else []
     with alone_in(path):
-        jobs = load_jobs(path, [*operational, *caps])
+        jobs = load_jobs(path, [*_of_shards(operational), *caps])
         target = path.with_name(stored["run"])
         return _go_on(_Whole(path, target, Job(plan=plan), stored["apart"]), jobs, launch)
 
@@ -211,7 +211,11 @@ def _shards(config: Any, plan: Plan) -> int:
 
 
 def _shard(overrides: Sequence[str], number: int, n: int) -> list[str]:
-    """The overrides of a shard: no gate and no baseline, as nothing is compared there."""
-    kept = [o for o in overrides if key_of(o).split(".")[0] not in ("gate", "baseline")]
+    """The overrides of a shard: nothing is compared there, and nothing of it is uploaded."""
     quiet = ["baseline=null", "gate.baseline=null", "tracking=none", "report=false"]
-    return [*kept, *quiet, f"part={SHARD}:{number}/{n}"]
+    return [*_of_shards(overrides), *quiet, f"part={SHARD}:{number}/{n}"]
+
+
+def _of_shards(overrides: Sequence[str]) -> list[str]:
+    """Without what is said of the whole alone."""
+    return [o for o in overrides if key_of(o).split(".")[0] not in ("gate", "baseline", "tracking")]

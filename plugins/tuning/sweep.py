@@ -29,7 +29,6 @@ from framework.engine.sweep import (
     load_jobs,
     plan_jobs,
     run_sweep,
-    stored_sweep,
 )
 from framework.engine.work import SweepWork
 from framework.errors import UserError
@@ -37,6 +36,7 @@ from framework.registry import find, nearest
 from framework.reporting.terminal import print_blocks
 from framework.store.atomic import write_json
 from framework.store.state import read_summary
+from framework.store.sweep import stored_sweep
 from framework.text.canonical import digest
 from plugins.tuning import checks
 from plugins.tuning.parts import COMPARISON, TUNING
@@ -152,7 +152,8 @@ def _go_on(path: Path, before: Sequence[Job], operational: Sequence[str], launch
     ]
     after = {**stored, "tuning": _ended(path, tuning, before, plans, studies, runs)}
     write_json(path / SWEEP_PLAN, after)
-    outcome = run_sweep(path, jobs, Ending(), launch)
+    with alone_in(path):  # its plan is another file by now, which nobody holds yet
+        outcome = run_sweep(path, jobs, Ending(), launch)
     to_reader(lambda: print_blocks([*tuning_blocks(after)], folded=False))
     return show(outcome)
 
@@ -223,10 +224,11 @@ def _spent(runs: Sequence[Path]) -> dict[str, Any]:
 def _trial(
     overrides: Sequence[str], settings: Mapping[str, Any], operational: Sequence[str]
 ) -> list[str]:
-    """The overrides of a trial: no gate and no baseline, as nothing is compared there."""
-    kept = [o for o in overrides if key_of(o).split(".")[0] not in ("gate", "baseline")]
+    """The overrides of a trial: nothing is compared there, and nothing of it is uploaded."""
     quiet = ["baseline=null", "gate.baseline=null", "tracking=none", "report=false"]
-    return [*_with(kept, settings), *operational, *quiet, f"part={TUNING}"]
+    given = [*_with(overrides, settings), *operational]
+    kept = [o for o in given if key_of(o).split(".")[0] not in ("gate", "baseline", "tracking")]
+    return [*kept, *quiet, f"part={TUNING}"]
 
 
 def _with(overrides: Sequence[str], settings: Mapping[str, Any]) -> list[str]:

@@ -21,8 +21,11 @@ from plugins.protocols.sessions.session import Agent, Limits, Session
 
 ENDED: Final = "session.ended"
 """Type of the event that says how a session ended, and after how many turns."""
+REOPENED: Final = "session.reopened"
+"""Type of the event that takes such an end back, as its last turn was."""
 Pair = tuple[Row, Mapping[str, Any]]
 _Key = tuple[str, str, int, int]
+_NAMED: Final = ("case_id", "arm", "trial", "repeat")
 _Place = tuple[Session, int, int]
 """A session with its trial and repeat."""
 
@@ -98,7 +101,7 @@ class Sessions(RunProtocol[SessionsSettings]):
         self, pipeline: Driven, cases: Iterable[Case], done: frozenset[RowKey]
     ) -> AsyncIterator[Pair]:
         assert isinstance(pipeline, Pipeline)
-        ended = self._ended()
+        ended = self._ended(done)
         most = pipeline.places
         if not isinstance(pipeline.domain, Linked):  # whose series have a history each
             most = max(_TOGETHER, most)
@@ -174,13 +177,21 @@ class Sessions(RunProtocol[SessionsSettings]):
             writes=settings.writes,
         )
 
-    def _ended(self) -> dict[_Key, int]:
-        """The sessions whose end the journal holds, and their turns."""
-        return {
-            (end["case_id"], end["arm"], end["trial"], end["repeat"]): end["turns"]
-            for type_, end in self.context.recorded
-            if type_ == ENDED
-        }
+    def _ended(self, done: frozenset[RowKey]) -> dict[_Key, int]:
+        """The sessions whose end the journal holds, and their turns.
+
+        An end whose last turn failed and was taken back is no more, and the journal says so.
+        """
+        ended: dict[_Key, int] = {}
+        for type_, said in self.context.recorded:
+            if type_ == ENDED:
+                ended[_named(said)] = said["turns"]
+            elif type_ == REOPENED:
+                ended.pop(_named(said), None)
+        for key in [key for key, turns in ended.items() if (*key, turns - 1) not in done]:
+            self.context.write(REOPENED, dict(zip(_NAMED, key, strict=True)))
+            del ended[key]
+        return ended
 
 
 _TOGETHER: Final = 32
@@ -196,6 +207,10 @@ def _key(pipeline: Pipeline, session: Session, trial: int, repeat: int) -> _Key:
     return session.case.id, pipeline.arm, trial, repeat
 
 
+def _named(said: Mapping[str, Any]) -> _Key:
+    return said["case_id"], said["arm"], said["trial"], said["repeat"]
+
+
 def _timing(row: Row, session: Session) -> Mapping[str, float]:
     """With the seconds of the environment, and of building the memory with what is new in it."""
     built = row.timing.get("ingest_s", 0.0) if session.writing else 0.0
@@ -205,5 +220,5 @@ def _timing(row: Row, session: Session) -> Mapping[str, float]:
 
 def _ended(row: Row, session: Session) -> dict[str, Any]:
     how = session.ended or ("error" if row.error else row.state)
-    of = {name: getattr(row, name) for name in ("case_id", "arm", "trial", "repeat")}
+    of = {name: getattr(row, name) for name in _NAMED}
     return {**of, "turns": row.turn + 1, "ended": how}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from collections import Counter
@@ -14,6 +15,7 @@ import pytest
 from framework.config import load_plan
 from framework.pipeline.path import Pipeline
 from framework.records import Case
+from framework.store.directory import SWEEP
 from framework.store.state import load_state
 from tests.launching import HOTPOT, LOAN, everything_in, framework, read_json, run
 
@@ -237,6 +239,27 @@ def test_a_baseline_among_the_arms_is_run_once_and_compared_with(
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("launcher", ["hydra.launcher.workers=1", "hydra.launcher.workers=2"])
+def test_baselines_that_are_finished_are_not_run_again_when_a_sweep_goes_on(
+    capsys: pytest.CaptureFixture[str], place: Path, launcher: str
+) -> None:
+    given = ("-m", *GATED, "arch=bm25,last_mention,none", "gate.baseline=bm25")
+    assert run(capsys, *given, "hydra.sweep.dir=s").status == 3
+    before, verdicts = everything_in(place / "s"), verdicts_in(place / "s")
+    (lost,) = (place / "s").glob("*last_mention*")
+    shutil.rmtree(lost)
+    assert run(capsys, "resume=s", launcher).status == 3
+    assert everything_in(place / "s").keys() == before.keys()
+    assert verdicts_in(place / "s") == verdicts
+
+
+def verdicts_in(sweep: Path) -> dict[str, object]:
+    """What the gate said of each job, and its reason."""
+    jobs = read_json(sweep / "sweep.json")["jobs"]
+    return {job["run"]["arch"]: (job["gate"]["passed"], job["gate"]["reason"]) for job in jobs}
+
+
+@pytest.mark.slow
 def test_a_run_directory_is_a_baseline(
     capsys: pytest.CaptureFixture[str], measured: Counter[str], place: Path
 ) -> None:
@@ -364,3 +387,15 @@ def test_where_no_model_took_part_none_is_spoken_of(
     assert "every figure is model-free" in done.out
     assert "Rule-based" not in done.out
     assert "would be right in at most" not in done.out
+
+
+def test_a_gates_baseline_that_is_no_arm_of_the_sweep_is_not_the_sweeps(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    done = run(capsys, "-m", *GATED, "arch=none,newest_first", "gate.baseline=bm25")
+    sweep = read_json(done.directory / SWEEP)
+    assert sweep["baseline"] is None
+    pairs = {frozenset((row["arm_a"], row["arm_b"])) for row in sweep["comparisons"]}
+    assert pairs == {frozenset(("none", "newest_first"))}
+    beside = run(capsys, "-m", *GATED, "arch=none,bm25", "gate.baseline=bm25", "n_cases=5")
+    assert read_json(beside.directory / SWEEP)["baseline"] == "bm25"

@@ -7,10 +7,13 @@ from pathlib import Path
 import pytest
 
 from framework.cli import _parsed, main
+from framework.engine.account import account
 from framework.engine.compose import compose_plan, composer
 from framework.engine.domains import one_domain
 from framework.engine.run import execute
 from framework.store import verify_run
+from framework.store.state import load_state
+from plugins.commands._loops import fork
 from tests.plugins.protocols.improve.scripted import Finished, finished
 
 SMALL = (
@@ -48,6 +51,20 @@ def test_a_loop_is_replayed_and_forked(
     assert done.results["candidates"][0]["payload"] == {"expression": "-similarity"}
     assert main(["replay", str(fork)]) == 0
     assert not verify_run(fork).problems
+
+
+def test_a_fork_spends_on_one_account_however_often_it_goes_on(
+    loop: Finished, tmp_path: Path
+) -> None:
+    at = next(e.seq for e in loop.events if e.type == "noise.recorded")
+    with composer(), one_domain():
+        one, two = (fork(loop.path, at, [], tmp_path / name) for name in ("one", "two"))
+    names = []
+    for job, directory in ((one, "one"), (one, "one"), (two, "two")):
+        state = load_state(tmp_path / directory)
+        with account(job.plan, state.path, None, state) as spending:
+            names.append(spending.scope)
+    assert names[0] == names[1] != names[2]
 
 
 def test_overrides_stand_before_and_behind_options_and_nothing_else_is_taken(

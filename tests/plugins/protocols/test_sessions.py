@@ -20,9 +20,11 @@ from framework.engine.compose import compose_plan, composer
 from framework.engine.domains import open_domain
 from framework.engine.dry_run import dry_run_of
 from framework.errors import UserError
-from framework.records import Answer, Gold, Item, MemoryView, Row, Usage
+from framework.pipeline.path import Pipeline
+from framework.records import Answer, Case, Gold, Item, MemoryView, Row, Usage
 from framework.rows import by_session, measured
-from framework.store import verify_run
+from framework.store import read, verify_run
+from framework.store.directory import RunDirectory
 from framework.store.state import load_state, read_summary
 from framework.testing.server import ModelServer
 from plugins.protocols.sessions.agents import passed_over
@@ -287,6 +289,60 @@ def test_a_kill_in_the_middle_of_a_turn_pays_nothing_twice(tasks: tuple[str, ...
     one, other = (load_state(Path(name)).rows for name in ("killed", "whole"))
     assert len({row.key for row in one}) == len(one)
     assert measured(one) == measured(other)
+
+
+class Killed(BaseException):
+    """Stands for a process that is gone: nothing catches it."""
+
+
+@pytest.mark.slow
+def test_a_session_that_failed_goes_on_to_its_own_end_whatever_happens(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its second turn fails, the run stops, and when it goes on it is killed after that turn."""
+    given = ("arch=bm25", "budget=moderate", *SMALL)
+    assert run(capsys, *given, "hydra.run.dir=whole").status == 0
+    whole = load_state(Path("whole")).rows
+    key = next(row.key for row in whole if row.turn == 4)[:4]
+    read_, add = Pipeline._read, RunDirectory.add
+
+    async def failing(self: Pipeline, case: Case, *rest: Any) -> Answer:
+        if case.id == key[0] and rest[-1].number == 1:
+            raise RuntimeError("the server is away")
+        return await read_(self, case, *rest)
+
+    def dying(self: RunDirectory, row: Row, record: Any) -> None:
+        add(self, row, record)
+        if row.key == (*key, 1):
+            raise Killed
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Pipeline, "_read", failing)
+        stopped = run(capsys, *given, "max_errors=0", "hydra.run.dir=cut")
+        assert "1 case failed" in stopped.err
+    assert ends_of("cut", key) == ["session.ended error 2"]
+    with monkeypatch.context() as patch:
+        patch.setattr(RunDirectory, "add", dying)
+        with pytest.raises(Killed):
+            run(capsys, "resume=cut")
+    assert run(capsys, "resume=cut").status == 0
+    assert measured(load_state(Path("cut")).rows) == measured(whole)
+    assert ends_of("cut", key) == [
+        "session.ended error 2",
+        "session.reopened",
+        *ends_of("whole", key),
+    ]
+    assert verify_run(Path("cut")).ok
+
+
+def ends_of(name: str, key: tuple[Any, ...]) -> list[str]:
+    """What a run's journal says of the end of one session."""
+    said = ((event.type, event.payload) for event in read(Path(name) / "journal.jsonl"))
+    return [
+        " ".join([type_, *(str(end[word]) for word in ("ended", "turns") if word in end)])
+        for type_, end in said
+        if type_.startswith("session.") and end["case_id"] == key[0]
+    ]
 
 
 @pytest.mark.slow

@@ -31,6 +31,7 @@ from framework.store.shards import SHARDS
 from framework.store.state import load_state, read_summary
 from hydra_plugins import decisionbench_launch as launch
 from plugins.sharding import run as sharding
+from plugins.tracking.mlflow import Mlflow
 from tests.framework.models.serving import SPENDING, of, server, spent
 from tests.killing import command, finish, kill_after
 from tests.launching import everything_in, framework, run
@@ -435,6 +436,29 @@ def test_shards_apart_embed_each_into_a_file_of_its_own(
     # The checks before the shards open the common file and put nothing in it.
     assert responses_in(Path(".cache/responses.sqlite")) == 0
     assert_same(Path("runs/whole"), Path("runs/m"))
+
+
+@pytest.mark.slow
+def test_the_whole_alone_is_uploaded_also_when_it_goes_on(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    uploaded: list[str] = []
+
+    def upload(self: Mlflow, directory: Path, sweep: Path | None) -> str:
+        uploaded.append(f"{directory.name} to {self.settings.uri}")
+        return "somewhere"
+
+    monkeypatch.setattr(Mlflow, "upload_run", upload)
+    tracked = [word for word in CHEAP if word != "tracking=none"]
+    tracked += ["tracking=mlflow", "tracking.uri=sqlite:///x.db"]
+    done = run(capsys, *tracked, at("m"), "shards=2")
+    assert done.status == 0, done.err
+    assert uploaded == ["m to sqlite:///x.db"]
+    with monkeypatch.context() as patch:
+        patch.setattr(sharding, "_run", lambda *_: False)
+        assert run(capsys, *tracked, at("n"), "shards=2").status == 1
+    assert run(capsys, "resume=runs/n.shards", "tracking.uri=sqlite:///y.db").status == 0
+    assert uploaded[1:] == ["n to sqlite:///y.db"]
 
 
 @pytest.mark.slow

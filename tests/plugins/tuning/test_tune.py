@@ -10,8 +10,11 @@ from typing import Any
 import pytest
 
 from framework import cli
+from framework.engine import sweep as sweep_module
 from framework.engine.compose import compose_plan, composer
 from framework.engine.domains import open_domain
+from framework.engine.sweep import alone_in, plan_jobs
+from framework.errors import UserError
 from framework.reporting.blocks import NOTHING, Table, Text
 from framework.reporting.page import write_report
 from framework.store.state import load_state, read_run
@@ -52,8 +55,16 @@ def test_a_tuned_sweep_whole_and_killed(
     class Killed(Exception):
         """Stands for the end of the process: nothing after it is done."""
 
+    own, compared = sweep._run, sweep.run_sweep
+
+    def held_while_compared(path: Path, *rest: Any) -> Any:
+        """Its plan is another file than the one of the trials."""
+        assert plan_at(path)["tuning"]["done"]
+        with pytest.raises(UserError, match="has been held"), alone_in(path):
+            pass
+        return compared(path, *rest)
+
     trials = []
-    own = sweep._run
 
     def killed(*args: Any) -> bool:
         trials.append(args)
@@ -67,6 +78,8 @@ def test_a_tuned_sweep_whole_and_killed(
     before = {path: path.read_bytes() for path in cut.glob("*/journal.jsonl")}
     assert len(before) == 4, "two trials of two arms"
     monkeypatch.setattr(sweep, "_run", own)
+    monkeypatch.setattr(sweep, "run_sweep", held_while_compared)
+    monkeypatch.setattr(sweep_module, "_FREED_S", 0.1)
     assert run(capsys, "resume=runs/cut").status == 0
     assert {path: path.read_bytes() for path in before} == before, "nothing is run twice"
     told, again = plan_at(whole), plan_at(cut)
@@ -76,6 +89,14 @@ def test_a_tuned_sweep_whole_and_killed(
     assert run(capsys, "resume=runs/cut").status == 0, "an ordinary sweep by now"
     assert cli.main(["verify", "runs/cut"]) == 0
     _check_what_is_tampered_with(cut, capsys)
+
+
+def test_a_trial_is_not_uploaded_whatever_is_said_of_tracking() -> None:
+    given = [*HOTPOT, "tracking=mlflow", "tracking.uri=sqlite:///x.db", "arch=bm25"]
+    with composer():
+        (job,) = plan_jobs([sweep._trial(given, {"k1": 2}, ("tracking.uri=sqlite:///y.db",))])
+    assert job.plan.option("tracking") == "none"
+    assert job.plan.label("arch") == "bm25(k1=2)"
 
 
 @pytest.mark.slow

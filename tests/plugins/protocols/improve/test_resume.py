@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import UTC, datetime, timedelta
 from itertools import count
 from pathlib import Path
@@ -16,6 +16,8 @@ from framework.engine.compose import composer
 from framework.engine.job import Job
 from framework.engine.run import execute
 from framework.errors import UserError
+from framework.pipeline.path import Pipeline
+from framework.records import Answer, Case
 from framework.rows import measured
 from framework.store import JOURNAL, Journal, read, verify_run
 from framework.store.state import load_state, read_report
@@ -152,6 +154,72 @@ def test_a_loop_in_former_words_is_replayed_and_resumed(whole: Finished, tmp_pat
     execute(plan_of(), directory)
     assert payloads(finished(directory)) == payloads(whole)
     assert not verify_run(directory).problems
+
+
+def failing_on(monkeypatch: pytest.MonkeyPatch, ids: Collection[str]) -> None:
+    """Nobody answers these cases."""
+    original = Pipeline._read
+
+    async def failing(self: Pipeline, case: Case, *rest: Any) -> Answer:
+        if case.id in ids:
+            raise RuntimeError("the server is away")
+        return await original(self, case, *rest)
+
+    monkeypatch.setattr(Pipeline, "_read", failing)
+
+
+def test_too_many_errors_before_the_end_of_test_are_told_as_such(
+    whole: Finished, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = load_state(whole.path).rows[0].case_id
+    failing_on(monkeypatch, [first])
+    stopped = execute(plan_of(max_errors=0), tmp_path / "run").stopped
+    assert stopped.startswith("1 case failed, more than max_errors=0 allows")
+    *_, last = read(tmp_path / "run" / JOURNAL)
+    assert (last.type, last.payload["reason"]) == ("run.stopped", stopped)
+    rows = list(load_state(tmp_path / "run").rows)
+    assert 0 < len(rows) < len(load_state(whole.path).rows)
+    assert execute(plan_of(max_errors=0), tmp_path / "run").stopped == stopped
+    assert list(load_state(tmp_path / "run").rows) == rows, "nothing more is measured in vain"
+
+
+def test_failed_cases_of_test_stay_in_a_run_that_goes_on(
+    whole: Finished, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their events say that they failed, so that a row that was taken back would be lost."""
+    path, keys = tmp_path / "run", [row.key for row in load_state(whole.path).rows]
+    with monkeypatch.context() as patch:
+        failing_on(patch, [key[0] for key in keys[:2]])
+        stopped = execute(plan_of(max_errors=0.3), path).stopped
+    assert stopped.startswith("2 cases failed, more than max_errors=0.3 allows")
+    assert stopped.endswith("give a higher max_errors")
+    for _ in range(2):
+        assert execute(plan_of(max_errors=0.3), path).stopped == stopped
+        assert [row.key for row in load_state(path).rows] == keys
+    execute(plan_of(max_errors=2), path)
+    rows = load_state(path).rows
+    assert [(row.key, bool(row.error)) for row in rows] == [(key, key in keys[:2]) for key in keys]
+    assert finished(path).results["test"]["n"] == len(keys)
+    assert replay_events(path) == len(finished(path).events)
+    assert not verify_run(path).problems
+
+
+def test_a_run_that_stopped_before_such_cases_were_kept_keeps_them(
+    whole: Finished, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its journal says that they are run again."""
+    path = tmp_path / "run"
+    with monkeypatch.context() as patch:
+        failing_on(patch, [load_state(whole.path).rows[-1].case_id])
+        assert execute(plan_of(max_errors=0), path).stopped
+    with Journal.create(tmp_path / JOURNAL) as journal:
+        for event in read(path / JOURNAL):
+            retry = {"retry": True} if event.type == "run.stopped" else {}
+            journal.append(event.type, {**event.payload, **retry})
+    (tmp_path / JOURNAL).replace(path / JOURNAL)
+    assert load_state(path).retry
+    assert execute(plan_of(max_errors=0), path).stopped
+    assert len(load_state(path).rows) == len(load_state(whole.path).rows)
 
 
 def seq_of(whole: Finished, type_: str, nth: int = 0) -> int:
