@@ -100,7 +100,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-def measured(setting: Setting, data: Path) -> dict[str, dict[str, Any]]:
+def measured(setting: Setting, data: Path) -> dict[str, Mapping[str, Any]]:
     """The summaries of a setting by arm; its sweep is run, or gone on with."""
     directory = ROOT / RUNS / "controls" / setting.name
     if not directory.exists():

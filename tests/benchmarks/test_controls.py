@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from benchmarks.results import RUNS
 from benchmarks.studies import controls
 from benchmarks.studies.controls import CONTROLS, SETTINGS, Setting, measured, table
 from framework.engine.compose import compose_plan, composer
@@ -59,9 +60,9 @@ def test_only_what_is_missing_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert list(measured(one, tmp_path)) == ["z"]
     assert {"-m", "domain=loan", f"domain.path={tmp_path / 'a/b.json'}"} < set(asked[0])
     assert "protocol=retrieve" in asked[0]
-    (tmp_path / controls.RUNS / "controls" / "x").mkdir(parents=True)
+    (tmp_path / RUNS / "controls" / "x").mkdir(parents=True)
     measured(one, tmp_path)
     assert asked[1][1].startswith("resume=")
-    (tmp_path / controls.RUNS / "controls" / "x" / "sweep.json").write_text("{}")
+    (tmp_path / RUNS / "controls" / "x" / "sweep.json").write_text("{}")
     measured(one, tmp_path)
     assert len(asked) == 2
