@@ -535,6 +535,14 @@ def test_a_summary_and_a_table_that_were_edited_and_sealed_anew_are_found_by_a_r
     assert (done.status, done.out.splitlines()[-1]) == (1, f"rows.parquet: {said}")
 
 
+def test_a_page_of_a_run_is_written_nowhere_else(
+    capsys: pytest.CaptureFixture[str], place: Path
+) -> None:
+    told = framework(capsys, "report", "bm25", "--to", "elsewhere").mistake
+    assert told == "--to is for --recipe; the page of a run or sweep stands in its directory"
+    assert not (place / "elsewhere").exists()
+
+
 def test_a_report_of_a_summary_that_was_edited_says_so(
     capsys: pytest.CaptureFixture[str], place: Path
 ) -> None:
