@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import Collection, Iterable
 from pathlib import Path
+from shlex import quote
 from typing import Any, Final
 
 from framework.analysis.doubts import doubts_of
@@ -94,7 +95,7 @@ def to_latex(table: Table, sweep: str) -> str:
 def _head(sweep: Path) -> str:
     runs = [answers.parent for answers in sweep.glob(f"*/{ANSWERS}")]
     head = sweep_head({run.name: load_state(run).head for run in runs})
-    return f"% decisionbench verify {sweep.name} --head {head}"
+    return f"% decisionbench verify {quote(str(sweep))} --head {head}"
 
 
 def _line(cells: Iterable[Any]) -> str:
