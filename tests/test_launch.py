@@ -157,6 +157,10 @@ SWEPT = {
         ["domain.path=a/q.json,b/q.json"],
         ["two jobs of the sweep would bear one name", "hotpotqa(path=q.json,unknown_file=true)"],
     ),
+    "two parts of the cases": (
+        ["part=shard:1/2,shard:2/2"],
+        ["two jobs of the sweep are of other cases: part=shard:1/2, part=shard:2/2"],
+    ),
     "a sweep over Hydra itself": (
         ["hydra.verbose=true,false"],
         ["hydra.verbose=true,false", "a key of Hydra's own"],

@@ -142,12 +142,15 @@ def comparable(runs: Sequence[FinishedRun], *, same_number: bool = True) -> None
 
 
 def check_distinct(plans: Sequence[Plan], which: str = "two jobs of the sweep") -> None:
-    """Raise UserError for two jobs that are one run, or would bear one name in every table."""
+    """Raise UserError for two jobs that are one run, would bear one name, or share no case."""
+    parts = list(dict.fromkeys(plan.top.part or "all" for plan in plans))
+    if len(parts) > 1:
+        raise UserError(f"{which} are of other cases: part={', part='.join(parts)}")
     seen: dict[tuple[object, ...], Plan] = {}
     for plan in plans:
         labels = tuple(plan.labels.values())
         top = plan.top
-        varied = (top.seed, top.n_cases, top.repeats, top.prompt_set, top.part)
+        varied = (top.seed, top.n_cases, top.repeats, top.prompt_set)
         known = seen.setdefault((*labels, *varied), plan)
         if known is not plan and known.digest != plan.digest:
             raise UserError(f"{which} would bear one name: {', '.join(labels)}")

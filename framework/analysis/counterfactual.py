@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from framework.analysis.forms import poolable
 from framework.contracts import ProtectedGroups
 from framework.records import ABSTAIN, Row
 from framework.rows import going_up
@@ -30,7 +31,9 @@ def compare_pairs(
     `decisions` and `retention` (protected minus reference, paired), `decisions_changed`,
     `reasons_changed` and `retention_changed` (shares of pairs that differ),
     `reasons_distance` (mean Jaccard), `impact_ratio` of favourable rates and what the four-fifths
-    rule says of it, `adverse_impact`. Pairs with a failed row are left out: `n_failed`.
+    rule says of it, `adverse_impact`. Pairs with a failed row are left out: `n_failed`. Decisions
+    and reasons are of the forms that the model reads (`n_decided` pairs), and so is what a memory
+    retained that a model built.
     """
     if groups is None:
         return None
@@ -55,8 +58,10 @@ def pairs_of(
     """
     together: dict[tuple[str, int, int, int], list[_Member]] = defaultdict(list)
     if len({row.cluster for row in rows}) < len(rows):
-        for row in going_up(rows):
-            member = _Member(tags=row.tags, failed=bool(row.error), side=_side(row, groups))
+        mixed = len({row.form_read for row in rows}) > 1
+        for row in going_up(poolable(rows)):
+            side = _side(row, groups, decided=row.form_read or not mixed)
+            member = _Member(tags=row.tags, failed=bool(row.error), side=side)
             together[row.cluster, row.trial, row.repeat, row.turn].append(member)
     found: dict[str, list[CounterfactualPair]] = defaultdict(list)
     failed = 0
@@ -102,8 +107,8 @@ def _attribute(members: Sequence[_Member], groups: ProtectedGroups) -> str | Non
     return name if groups.reference[name] in (a.get(name), b.get(name)) else None
 
 
-def _side(row: Row, groups: ProtectedGroups) -> PairSide:
-    answered = bool(row.decision)  # a protocol that stops before an answer has none
+def _side(row: Row, groups: ProtectedGroups, decided: bool) -> PairSide:
+    answered = decided and bool(row.decision)  # a protocol that stops before an answer has none
     return PairSide(
         favourable=row.decision not in (*groups.adverse, ABSTAIN) if answered else None,
         reasons=frozenset(map(_folded, row.reasons)) if answered else None,
@@ -120,6 +125,7 @@ def _plain(found: PairFairness) -> dict[str, Any]:
     ratio = found.impact_ratio
     return {
         "n": found.n,
+        "n_decided": found.decisions.n,
         "decisions": _difference(found.decisions),
         "decisions_changed": _mean(found.decisions_changed),
         "reasons_changed": _mean(found.reasons_changed),

@@ -18,15 +18,16 @@ from framework.analysis.doubts import doubts_of_state, doubts_of_sweep
 from framework.analysis.forms import poolable
 from framework.analysis.summary import SETTING, setting_of
 from framework.contracts import RowKey, RunProtocol
-from framework.errors import DataError, UserError
+from framework.errors import UserError
 from framework.records import Row
 from framework.registry import find, names
 from framework.rows import by_session
 from framework.statistics.comparison import CaseMeans, case_means
 from framework.store.answers import answer_lines
-from framework.store.directory import ANSWERS, SWEEP, SWEEP_PLAN
+from framework.store.directory import ANSWERS, SWEEP_PLAN
 from framework.store.former import read_json
 from framework.store.state import FinishedRun, read_run
+from framework.store.sweep import read_sweep, stored_sweep
 
 _MOST_DRAWN: Final = 4
 
@@ -76,7 +77,7 @@ class Job:
 
     @cached_property
     def confidences(self) -> dict[RowKey, float]:
-        """The confidence that each answer states, by row; answers.jsonl is read once.
+        """The confidence that each row's (last) answer states; answers.jsonl is read once.
 
         Empty where the directory has no such file: rows and summary may be kept without it.
         """
@@ -90,8 +91,8 @@ class Job:
             record = read_json(line)
             stated = (record.get("answer") or {}).get("confidence")
             if stated is not None:
-                case, arm, trial, repeat, turn = record["key"]
-                found[case, arm, trial, repeat, turn] = float(stated)
+                case, arm, trial, repeat, _ = record["key"]
+                found[case, arm, trial, repeat, 0] = float(stated)  # the last turn's stands
         return found
 
 
@@ -319,13 +320,13 @@ def load(path: Path, runs: Sequence[FinishedRun] = ()) -> Evidence:
         return Job(path=place, summary=summary, manifest=run.manifest, rows=by_session(run.rows))
 
     if (path / SWEEP_PLAN).is_file():
-        sweep = _read(path / SWEEP)
+        sweep = read_sweep(path)
         jobs = [job(path / entry["directory"]) for entry in sweep["jobs"]]
         return Evidence(
             path=path,
             jobs=jobs,
             sweep=sweep,
-            plan=_read(path / SWEEP_PLAN),
+            plan=stored_sweep(path),
             warnings=doubts_of_sweep(path, sweep, summaries),
         )
     if not path.is_dir():
@@ -356,14 +357,3 @@ def redacted(evidence: Evidence) -> Evidence:
 
 _KIND: Final = re.compile(r"[\w.]+")
 """A kind of error: the name of its class, or a status."""
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        found: dict[str, Any] = read_json(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        unfinished = f"a sweep that has not ended; go on with resume={path.parent}"
-        raise UserError(f"{path.parent} has no {path.name}: {unfinished}") from None
-    except ValueError as error:
-        raise DataError(path, None, f"not JSON: {error}") from None
-    return found

@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from framework.errors import UserError
+from framework.errors import DataError, UserError
 from framework.registry import nearest, plugins
 from framework.text.counting import counted
 
@@ -66,22 +66,30 @@ def compare(args: argparse.Namespace) -> int:
 
 def verify(args: argparse.Namespace) -> int:
     """Check journal, files and manifest; exit status 1 when anything is not as it was sealed."""
+    path = Path(args.run)
+    if not path.is_dir():
+        raise UserError(f"{path}: no such directory")
+    try:
+        return _verify(path, args.head)
+    except DataError as error:  # a file that can't be read is a finding too
+        print(error)
+        return 1
+
+
+def _verify(path: Path, expected: str | None) -> int:
     from framework.engine.sweep import all_directories, problems_of
     from framework.store import verify_run
     from framework.store.directory import SWEEP_PLAN
     from framework.store.seal import sweep_head
     from framework.store.shards import problems_of as problems_of_shards
 
-    path = Path(args.run)
-    if not path.is_dir():
-        raise UserError(f"{path}: no such directory")
     sweep = (path / SWEEP_PLAN).is_file()
     heads, sound = dict[str, str](), True
     for run in all_directories(path) if sweep else [path]:
         named = f"{run}: " if sweep else ""
         problems: tuple[str, ...] = ("not run yet",)
         if run.is_dir():
-            verdict = verify_run(run, None if sweep else args.head)
+            verdict = verify_run(run, None if sweep else expected)
             problems = verdict.problems or tuple(problems_of_shards(run))
             heads[run.name] = verdict.journal.head_hash
         for problem in problems:
@@ -93,8 +101,8 @@ def verify(args: argparse.Namespace) -> int:
     if sound and sweep:
         problems = tuple(problems_of(path))
         head = sweep_head(heads)
-        if not problems and args.head not in (None, head):
-            problems = (f"head {head}, not {args.head}",)
+        if not problems and expected not in (None, head):
+            problems = (f"head {head}, not {expected}",)
         print("\n".join(problems) or f"{path}: ok: {counted(len(heads), 'run')}, head {head}")
         sound = not problems
     return 0 if sound else 1
@@ -107,15 +115,15 @@ def table(args: argparse.Namespace) -> int:
     from framework.reporting.markdown import blocks_markdown, print_or_put
     from framework.reporting.sections.overview import main_tables
     from framework.store.directory import SWEEP
-    from framework.store.former import read_json
+    from framework.store.sweep import read_sweep
 
-    path = Path(args.sweep) / SWEEP
-    if not path.is_file():
+    path = Path(args.sweep)
+    if not (path / SWEEP).is_file():
         raise UserError(f"{args.sweep} has no {SWEEP}: not a finished sweep")
-    sweep = read_json(path.read_bytes())
-    for doubt in doubts_of(path.parent, sweep):
+    sweep = read_sweep(path)
+    for doubt in doubts_of(path, sweep):
         print(f"warning: {doubt}", file=sys.stderr)
-    own = [t for section in plugins("section") for t in section.cls().result_tables(path.parent)]
+    own = [t for section in plugins("section") for t in section.cls().result_tables(path)]
     tables = own or list(main_tables(of_sweep(sweep), args.budget))
     if not tables:
         raise UserError(f"no budget {args.budget!r} in the sweep")

@@ -23,11 +23,11 @@ from framework.engine.sweep import (
     check_apart,
     load_jobs,
     run_sweep,
-    stored_sweep,
 )
 from framework.engine.work import in_turn
 from framework.errors import UserError
 from framework.store.state import load_state
+from framework.store.sweep import stored_sweep
 
 
 def resume(

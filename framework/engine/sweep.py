@@ -27,7 +27,7 @@ from framework.engine.listener import Listener
 from framework.engine.protocols.rescore import RescoreSource
 from framework.engine.run import Outcome, check_same, reads_the_same
 from framework.engine.work import SweepWork, with_baselines
-from framework.errors import DataError, UserError
+from framework.errors import UserError
 from framework.registry import find, nearest, plugins
 from framework.store import JOURNAL
 from framework.store.atomic import as_json, held, replacing, write_json
@@ -43,6 +43,7 @@ from framework.store.state import (
     read_run,
     read_summary,
 )
+from framework.store.sweep import read_sweep, stored_sweep
 from framework.text.canonical import digest
 from framework.text.reading import read_json as bounded
 
@@ -219,6 +220,8 @@ def compare_jobs(finished: Sequence[FinishedRun], jobs: Sequence[Job]) -> dict[s
     """The content of sweep.json from the finished ones of some jobs; None when there is none."""
     baselines = {job.plan.top.baseline or job.plan.parts["gate"].create().baseline for job in jobs}
     baseline = baselines.pop() if len(baselines) == 1 else None
+    if baseline not in {job.plan.label("arch") for job in jobs}:
+        baseline = None  # a gate's may be measured beside the sweep, or be a run's directory
     top = jobs[0].plan.top
     return _compared(
         finished,
@@ -233,8 +236,9 @@ def compare_jobs(finished: Sequence[FinishedRun], jobs: Sequence[Job]) -> dict[s
 def problems_of(path: Path) -> list[str]:
     """Where a sweep's own files are not what its runs give or say; empty when sound."""
     try:
-        text = (path / SWEEP).read_text(encoding="utf-8")
-        stored = read_json(text)
+        text, stored = (path / SWEEP).read_text(encoding="utf-8"), read_sweep(path)
+    except UserError as error:
+        return [str(error)]
     except (OSError, ValueError):
         return [f"{path / SWEEP}: missing or not JSON"]
     if text != as_json(bounded(text)):
@@ -422,16 +426,6 @@ def all_directories(path: Path) -> list[Path]:
 def _jobs_of(path: Path) -> list[Path]:
     """The directories of a sweep's jobs, run or not; a gate's baselines beside them are none."""
     return [path / known["name"] for known in stored_sweep(path)["jobs"]]
-
-
-def stored_sweep(path: Path) -> dict[str, Any]:
-    """The plan of a sweep directory. Raises DataError for what is none."""
-    try:
-        stored: dict[str, Any] = bounded((path / SWEEP_PLAN).read_bytes())
-        stored["jobs"] = list(stored["jobs"])
-    except (ValueError, KeyError, TypeError):
-        raise DataError(path / SWEEP_PLAN, None, "not the plan of a sweep") from None
-    return stored
 
 
 def create_sweep(path: Path, overrides: Sequence[str], jobs: Sequence[Job], **origin: Any) -> None:

@@ -20,6 +20,7 @@ from framework.reporting.blocks import (
     Table,
     Text,
 )
+from framework.store.atomic import write_text
 
 _BEGIN: Final = "<!-- result table{}: begin -->"
 _END: Final = "<!-- result table{}: end -->"
@@ -88,7 +89,7 @@ def put_between_markers(place: str, text: str) -> None:
     path, name = _place(place)
     before, _, after = _between(path, name)
     whole = f"{before}{_BEGIN.format(name)}\n\n{text}\n\n{_END.format(name)}{after}"
-    path.write_text(whole, encoding="utf-8")
+    write_text(path, whole)
 
 
 def print_or_put(text: str, place: str | None) -> None:
@@ -111,7 +112,10 @@ def _place(place: str) -> tuple[Path, str]:
 
 def _between(path: Path, name: str) -> tuple[str, str, str]:
     begin, end = _BEGIN.format(name), _END.format(name)
-    before, first, rest = path.read_text(encoding="utf-8").partition(begin)
+    try:
+        before, first, rest = path.read_text(encoding="utf-8").partition(begin)
+    except OSError as error:
+        raise UserError(f"{path}: {error.strerror}") from None
     text, last, after = rest.partition(end)
     if not first or not last:
         raise UserError(f"{path} has no lines {begin} and {end}")

@@ -127,7 +127,7 @@ class ComparisonRow:
 
 
 def case_means(rows: Iterable[Mapping[str, Any]]) -> CaseMeans:
-    """Average repeats (rows of one budget, arm and case, whatever sample, variant or turn).
+    """Average repeats (rows of one budget, arm and case, whatever repeat, trial or turn).
 
     Budgets are never averaged over. A repeat that does not define an axis does not count in its
     mean.
@@ -176,7 +176,6 @@ def comparison_table(
     amounts: Collection[str] = (),
     lower_is_better: Collection[str] = (),
     undirected: Collection[str] = (),
-    common_cases: Collection[str] = (),
     smallest_effect: float | Mapping[str, float] | None = None,
     resamples: int = RESAMPLES,
     alpha: float = 0.05,
@@ -197,8 +196,6 @@ def comparison_table(
         amounts: axes that are amounts (tokens, dollars, seconds): no McNemar, no h.
         lower_is_better: axes where the smaller mean is the better one.
         undirected: axes where neither is: no arm wins there.
-        common_cases: axes compared only on the cases where all arms of the budget define them, as
-            kappa is, whose cases an arm would otherwise choose by what it retained.
         smallest_effect: the smallest difference that matters, for all axes or by axis; only axes
             with one can come out as equivalent.
         resamples: of each bootstrap, and draws of each Monte Carlo permutation.
@@ -213,7 +210,7 @@ def comparison_table(
     """
     means = case_means(rows)
     compared: list[tuple[_Subject, Comparison, int, bool]] = []
-    for subject, a, b in _subjects(means, baseline, axes, common_cases):
+    for subject, a, b in _subjects(means, baseline, axes):
         budget, axis, *arms = subject
         effect = smallest_effect
         if isinstance(effect, Mapping):
@@ -239,7 +236,7 @@ def comparison_table(
     adjusted = _holm_defined([result.permutation.p for _, result, _, _ in compared])
     floors = _holm_defined([result.permutation.smallest_p for _, result, _, _ in compared])
     table = []
-    again = _subjects(means, baseline, axes, common_cases)
+    again = _subjects(means, baseline, axes)
     for found, (_, a, b), holm_p, floor in zip(compared, again, adjusted, floors, strict=True):
         subject, result, direction, sensitive = found
         concluded = _conclude(result, holm_p, floor, direction, sensitive, alpha)
@@ -283,7 +280,6 @@ def _subjects(
     means: CaseMeans,
     baseline: str | None,
     axes: Sequence[str] | None,
-    common_cases: Collection[str],
 ) -> Iterator[tuple[_Subject, dict[str, float | None], dict[str, float | None]]]:
     """Yield what is to be compared, each with the values of its two arms."""
     measured = {axis for by_axis in means.values.values() for axis in by_axis}
@@ -303,22 +299,9 @@ def _subjects(
         for axis in sorted(measured) if axes is None else axes:
             with_axis = {arm for arm in here if axis in means.values[budget, arm]}
             columns = {arm: means.column(budget, arm, axis) for arm in here}
-            if axis in common_cases:
-                columns = _on_common_cases(columns)
             for a, b in pairs:
                 if a in with_axis or b in with_axis:
                     yield (budget, axis, a, b), columns[a], columns[b]
-
-
-def _on_common_cases(
-    columns: dict[str, dict[str, float | None]],
-) -> dict[str, dict[str, float | None]]:
-    """Undefine a case in every arm where any arm has it undefined."""
-    undefined = {case for column in columns.values() for case, v in column.items() if v is None}
-    return {
-        arm: {case: None if case in undefined else v for case, v in column.items()}
-        for arm, column in columns.items()
-    }
 
 
 def _holm_defined(p_values: Sequence[float | None]) -> list[float | None]:

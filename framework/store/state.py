@@ -141,10 +141,21 @@ def read_summary(path: Path) -> dict[str, Any]:
         raise UserError(f"{path} has no {SUMMARY}: not a finished run") from None
     except ValueError as error:
         raise DataError(path / SUMMARY, None, f"not JSON: {error}") from None
+    if not has_keys(loaded, OF_A_SUMMARY):
+        raise DataError(path / SUMMARY, None, "not the summary of a run")
     if "depths" not in loaded:  # an old run: its strata say it by their names
         named = {name: depth_named(name) for name in loaded.get("strata", ())}
         loaded["depths"] = {name: depth for name, depth in named.items() if depth is not None}
     return loaded
+
+
+def has_keys(found: Any, keys: Sequence[str]) -> bool:
+    """Whether what a file holds is a mapping with these keys."""
+    return isinstance(found, dict) and all(key in found for key in keys)
+
+
+OF_A_SUMMARY: Final = ("run", "headline", "axes", "ledger", "budget_use", "errors")
+"""What no summary.json is without."""
 
 
 def read_report(path: Path, protocol: str) -> dict[str, Any] | None:
@@ -153,6 +164,8 @@ def read_report(path: Path, protocol: str) -> dict[str, Any] | None:
         found: dict[str, Any] = read_json((path / f"{protocol}.json").read_bytes())
     except FileNotFoundError:
         return None
+    except ValueError as error:
+        raise DataError(path / f"{protocol}.json", None, f"not JSON: {error}") from None
     return found
 
 

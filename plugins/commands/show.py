@@ -105,14 +105,18 @@ def _print_corpus(domain: Domain[Any], n_cases: int | None, seed: int) -> None:
 
 def _pick(domain: Domain[Any], seed: int, wanted: str) -> Case:
     """The case of an index counted from 0, or of an id among the first 10,000."""
-    if wanted.isdigit():
+    first = next(iter(domain.cases(1, seed)), None)
+    is_index = wanted.isdecimal() and not (first is not None and first.id.isdecimal())
+    found = None if is_index else _of_id(domain, seed, wanted)
+    if found is None and wanted.isdecimal():
         found = next(islice(domain.cases(int(wanted) + 1, seed), int(wanted), None), None)
-    else:
-        cases = domain.cases(_SEARCHED, seed)
-        found = next((case for case in cases if case.id == wanted), None)
     if found is None:
         raise UserError(f"show: no case {wanted!r}")
     return found
+
+
+def _of_id(domain: Domain[Any], seed: int, wanted: str) -> Case | None:
+    return next((case for case in domain.cases(_SEARCHED, seed) if case.id == wanted), None)
 
 
 def _print_case(case: Case, events: Iterable[Event]) -> None:
@@ -277,7 +281,8 @@ def _gold_of(state: State, case: str) -> Gold | None:
         domain = plan.parts["domain"].create()
         if data_differ(state.started.get("data"), data_of(domain)):
             return None
-        return _pick(domain, plan.top.seed, case).gold
+        found = _of_id(domain, plan.top.seed, case)
+        return None if found is None else found.gold
     except UserError:
         return None
 

@@ -43,6 +43,7 @@ def _pairs(group: Group) -> Iterator[Table]:
         {
             "attribute": "attribute",
             "pairs": ("n", count),
+            "decided in read forms": lambda entry: count(entry.get("n_decided", entry["n"])),
             "favourable": ("decisions", delta),
             "decided differently": ("decisions_changed", _mean),
             "other reasons": ("reasons_changed", _mean),

@@ -40,7 +40,6 @@ from framework.engine.sweep import (
     each_apart,
     load_jobs,
     plan_jobs,
-    stored_sweep,
 )
 from framework.engine.work import SweepWork
 from framework.errors import UserError
@@ -48,6 +47,7 @@ from framework.records import Row
 from framework.store.directory import SWEEP_PLAN, check_new
 from framework.store.shards import merge
 from framework.store.state import first_event, load_finished
+from framework.store.sweep import stored_sweep
 from plugins.sharding.part import SHARD, dealt
 
 

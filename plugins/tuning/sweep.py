@@ -29,7 +29,6 @@ from framework.engine.sweep import (
     load_jobs,
     plan_jobs,
     run_sweep,
-    stored_sweep,
 )
 from framework.engine.work import SweepWork
 from framework.errors import UserError
@@ -37,6 +36,7 @@ from framework.registry import find, nearest
 from framework.reporting.terminal import print_blocks
 from framework.store.atomic import write_json
 from framework.store.state import read_summary
+from framework.store.sweep import stored_sweep
 from framework.text.canonical import digest
 from plugins.tuning import checks
 from plugins.tuning.parts import COMPARISON, TUNING

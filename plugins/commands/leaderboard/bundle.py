@@ -127,6 +127,8 @@ def write(runs: Sequence[Path], submitter: str, key: Ed25519PrivateKey, target: 
                 _add(archive, name, files[name].read_bytes())
     except FileExistsError:
         raise UserError(f"{target}: exists already; choose another file") from None
+    except OSError as error:
+        raise UserError(f"cannot write {target}: {error.strerror}") from None
 
 
 def kept_of(run: Path) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,25 @@ def test_cases_that_are_no_twins_are_none(tags: tuple[dict[str, str], dict[str, 
     assert pairs_of([row(i, t) for i, t in enumerate(tags)], GROUPS) == ({}, 0)
     assert compare_pairs([row(i, t) for i, t in enumerate(tags)], GROUPS, 1) is None
     assert compare_pairs([], None, 1) is None
+
+
+def test_decisions_are_of_the_forms_that_the_model_reads_and_retention_of_all() -> None:
+    """In an unread form what was decided is what the reader does when it can't tell."""
+    rows = []
+    for pair in range(20):
+        for own, sex in enumerate(("male", "female")):
+            decision = "DENY" if pair >= 10 and own else "APPROVE"
+            made = row(2 * pair + own, {"sex": sex}, decision, form_read=pair < 10)
+            rows.append(made)
+    found = compare_pairs(rows, GROUPS, 1)
+    assert found is not None
+    sex = found["attributes"]["sex"]
+    assert (sex["n"], sex["n_decided"]) == (20, 10)
+    assert sex["decisions_changed"]["mean"] == 0.0
+    assert sex["retention"]["protected"] == 1.0
+    unread = compare_pairs([replace(one, form_read=False) for one in rows], GROUPS, 1)
+    assert unread is not None
+    assert unread["attributes"]["sex"]["decisions_changed"]["mean"] == 0.5
 
 
 def test_an_arm_that_treats_groups_differently_is_told_by_attribute() -> None:

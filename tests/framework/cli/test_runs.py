@@ -740,3 +740,33 @@ def test_what_to_look_at_next_is_a_case_of_the_arm_that_leads(
         line for line in done.out.splitlines() if line.startswith("next: ") and "show" in line
     )
     assert "-bm25-tight-" in line
+
+
+_DAMAGED = {
+    "sweep/sweep.json": ("sweep", "table", "report"),
+    "sweep/sweep_plan.json": ("sweep", "report"),
+    "bm25/summary.json": ("bm25", "report"),
+}
+
+
+@pytest.mark.parametrize("text", ["{", "{}", "[]", '{"jobs": [{}], "comparisons": []}'])
+@pytest.mark.parametrize("file", _DAMAGED)
+def test_a_damaged_result_is_told_in_a_line_and_is_a_finding_of_verify(
+    capsys: pytest.CaptureFixture[str], place: Path, file: str, text: str
+) -> None:
+    damaged = place / file
+    damaged.write_text(text)
+    directory, *commands = _DAMAGED[file]
+    found = framework(capsys, "verify", directory)
+    assert (found.status, found.err) == (1, "")
+    assert Path(file).name in found.out
+    for name in commands:
+        assert Path(file).name in framework(capsys, name, directory).mistake
+
+
+def test_a_table_is_put_into_no_file_that_is_not_there(
+    capsys: pytest.CaptureFixture[str], place: Path
+) -> None:
+    told = framework(capsys, "table", "sweep", "--into", "no/file.md").mistake
+    assert told == "no/file.md: No such file or directory"
+    assert framework(capsys, "table", "sweep", "--into", ".").mistake == ".: Is a directory"

@@ -14,6 +14,7 @@ import pytest
 from framework.config import load_plan
 from framework.pipeline.path import Pipeline
 from framework.records import Case
+from framework.store.directory import SWEEP
 from framework.store.state import load_state
 from tests.launching import HOTPOT, LOAN, everything_in, framework, read_json, run
 
@@ -364,3 +365,15 @@ def test_where_no_model_took_part_none_is_spoken_of(
     assert "every figure is model-free" in done.out
     assert "Rule-based" not in done.out
     assert "would be right in at most" not in done.out
+
+
+def test_a_gates_baseline_that_is_no_arm_of_the_sweep_is_not_the_sweeps(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    done = run(capsys, "-m", *GATED, "arch=none,newest_first", "gate.baseline=bm25")
+    sweep = read_json(done.directory / SWEEP)
+    assert sweep["baseline"] is None
+    pairs = {frozenset((row["arm_a"], row["arm_b"])) for row in sweep["comparisons"]}
+    assert pairs == {frozenset(("none", "newest_first"))}
+    beside = run(capsys, "-m", *GATED, "arch=none,bm25", "gate.baseline=bm25", "n_cases=5")
+    assert read_json(beside.directory / SWEEP)["baseline"] == "bm25"

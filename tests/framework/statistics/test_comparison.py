@@ -311,18 +311,6 @@ def test_clusters_reach_the_statistics() -> None:
         )
 
 
-def test_common_cases_are_those_that_every_arm_defines() -> None:
-    columns: dict[str, list[float | None]] = {
-        "a": [1.0, 1.0, 0.0, 1.0],
-        "b": [1.0, 0.0, 0.0, None],
-        "c": [None, 1.0, 1.0, 1.0],
-    }
-    pairwise = comparison_table(rows_from(columns), seed=0)
-    common = comparison_table(rows_from(columns), seed=0, common_cases=["axis"])
-    assert [r.n for r in pairwise] == [3, 3, 2]
-    assert [r.n for r in common] == [2, 2, 2]
-
-
 def test_different_case_sets_are_an_error() -> None:
     rows = rows_from({"a": [1.0, 0.0], "b": [1.0]})
     with pytest.raises(UnpairedCases, match=r"1 missing in the second \(001\)"):

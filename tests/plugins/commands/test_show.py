@@ -68,6 +68,20 @@ def test_a_case_is_found_by_index_and_by_id(capsys: pytest.CaptureFixture[str]) 
     assert by_index.out.startswith("case fx02")
 
 
+def test_an_id_of_digits_is_an_id_before_it_is_an_index(
+    capsys: pytest.CaptureFixture[str], place: Path
+) -> None:
+    questions = json.loads(QUESTIONS.read_bytes())
+    for question, own in zip(questions, "201345", strict=True):
+        question["_id"] = own
+    (place / "digits.json").write_text(json.dumps(questions))
+    given = (HOTPOT_CASES[0], "domain.path=digits.json", *HOTPOT_CASES[2:])
+    for own in "2015":
+        shown = framework(capsys, "show", *given, f"case={own}").out
+        assert shown.startswith(f"case {own} "), own
+    assert framework(capsys, "show", *given, "case=²").mistake == "show: no case '²'"
+
+
 @pytest.mark.slow
 def test_every_gold_item_of_a_loan_case_is_marked(capsys: pytest.CaptureFixture[str]) -> None:
     with composer():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from framework.contracts import Domain
 from framework.records import ABSTAIN, Answer, Case
 from framework.registry import find, settings_of
+from plugins.domains.bank_support.actions import parsed
 
 DOCS = Path(__file__).resolve().parents[3] / "docs" / "results"
 FILES: dict[str, dict[str, str]] = {
@@ -66,6 +68,17 @@ def test_a_constant_answer_earns_the_floor_that_is_told(name: str, data_dir: Pat
     else:
         row = rf"\| `{name}` \| {len(cases)} \|.*\| \.{round(FLOORS[name] * 1_000):03d} \|"
         assert re.search(row, (DOCS / "real_decisions.md").read_text())
+
+
+def test_one_tool_for_every_customer_earns_what_is_told(data_dir: Path) -> None:
+    """A constant plan's F1 of the tools' names, over the tasks that want any tool."""
+    _, cases = opened("bank_support", data_dir)
+    wanted = [[a.name for a in parsed(case.gold.answer)] for case in cases]
+    has = [names for names in wanted if names]
+    f1 = fmean(2 * ("log_verification" in names) / (1 + len(names)) for names in has)
+    precision = fmean("log_verification" in names for names in has)
+    told = f"earns .{round(f1 * 1_000)}, and its precision is .{round(precision * 1_000)}"
+    assert told in (DOCS / "real_decisions.md").read_text()
 
 
 def test_the_floor_of_regulation_updates_is_that_of_each_kind_of_question(data_dir: Path) -> None:
