@@ -20,6 +20,7 @@ from framework.store.directory import ANSWERS, SWEEP
 from framework.store.former import read_json
 from framework.store.seal import sweep_head
 from framework.store.state import load_state
+from framework.store.sweep import plan_digest
 
 _WRITTEN: Final = {
     "\\": r"\textbackslash{}",
@@ -94,7 +95,8 @@ def to_latex(table: Table, sweep: str) -> str:
 
 def _head(sweep: Path) -> str:
     runs = [answers.parent for answers in sweep.glob(f"*/{ANSWERS}")]
-    head = sweep_head({run.name: load_state(run).head for run in runs})
+    heads = {run.name: load_state(run).head for run in runs}
+    head = sweep_head(heads, plan_digest(sweep))
     return f"% decisionbench verify {quote(str(sweep))} --head {head}"
 
 
