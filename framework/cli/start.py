@@ -118,6 +118,9 @@ def as_exit(run: Callable[[], int]) -> None:
     """Leave by the status that `run` returns, or with what it raises as the cause."""
     try:
         status = run()
+    except SystemExit as left:
+        ended = RuntimeError(f"code of a plugin ended the process: sys.exit({left.code!r})")
+        raise _Left(FAILED) from ended.with_traceback(left.__traceback__)
     except Exception as error:
         raise _Left(FAILED) from error
     raise SystemExit(status)
@@ -131,7 +134,10 @@ def _status(command: Callable[[], object], switches: list[str], overrides: list[
             return 0
         except SystemExit as left:
             if not isinstance(left, _Left) or left.__cause__ is None:
-                return left.code if isinstance(left.code, int) else 0
+                if isinstance(left.code, str):
+                    print(left.code, file=sys.stderr)
+                    return FAILED
+                return left.code or 0
             error: BaseException = left.__cause__
         except BrokenPipeError:
             raise

@@ -68,6 +68,11 @@ class Judge(Configured[S]):
         """The model that it asks of its own; None when it asks none or the run's."""
         return None
 
+    @property
+    def asks_the_runs_model(self) -> bool:
+        """Whether it asks the model of the run that it judges: a judge of a model without one."""
+        return self.kind == "llm" and self.model is None
+
     async def close(self) -> None:
         """Release connections."""
         if self.model is not None:

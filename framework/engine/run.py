@@ -27,6 +27,7 @@ from framework.engine.probed import PROBED, found_before, outcome_of, probed
 from framework.engine.protocols.rescore import NoModel, RescoreProtocol, RescoreSource
 from framework.errors import StopRun, UserError
 from framework.models.spending import current
+from framework.pipeline.failures import as_failed
 from framework.records import EMPTY
 from framework.registry import NoSettings
 from framework.rows import by_session
@@ -34,6 +35,7 @@ from framework.store import Clock, JournalEvent, utc_now
 from framework.store.directory import RunDirectory
 from framework.store.openings import register
 from framework.store.state import State, data_differ, load_state, read_summary, repair_head
+from framework.text.canonical import CanonicalError
 from framework.text.counting import counted
 from framework.text.printable import brief
 
@@ -94,7 +96,9 @@ def execute(
     if begun is not None:
         origin = RescoreSource.read(begun.started)
     if origin is not None:  # stored answers are judged: the reader's model is not asked
-        prepared = prepare(plan, NoModel(NoSettings()), RescoreProtocol(origin, directory))
+        judge: Judge[Any] = plan.parts["judge"].create()
+        model = None if judge.asks_the_runs_model else NoModel(NoSettings())
+        prepared = prepare(plan, model, RescoreProtocol(origin, directory))
     prepared = prepared or prepare(plan)
     pipeline = prepared.pipeline
     for part in served_of(pipeline.model, pipeline.judge, pipeline.embedder):
@@ -293,7 +297,11 @@ async def _drive(plan: Plan, prepared: Prepared, run: RunDirectory, listener: Li
     ):
         try:
             async for row, record in prepared.protocol.drive(pipeline, prepared.cases, done):
-                run.add(row, record)
+                try:
+                    run.add(row, record)
+                except CanonicalError as error:  # nothing was written: that case fails alone
+                    row, prompts = as_failed(row, error), record.get("prompts", ())
+                    run.add(row, {"error": row.error, "prompts": prompts})
                 step(1, bool(row.error))
                 errors += bool(row.error)
                 try:

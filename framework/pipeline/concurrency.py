@@ -57,3 +57,9 @@ async def bounded(
         for task in pending:
             task.cancel()
         await asyncio.gather(*pending, return_exceptions=True)  # each has closed what it opened
+
+
+def is_cancelled() -> bool:
+    """Whether the task that asks is being cancelled, and does not only say so."""
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0

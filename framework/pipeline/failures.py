@@ -8,12 +8,24 @@ from pathlib import Path
 from typing import Final
 
 from framework.errors import ModelError, UnreadableError
+from framework.records import Row
 
 _MOST: Final = 10_000
 """Characters of a message that a row keeps."""
 
 
-def told(error: Exception, plugins: Iterable[type[object]]) -> str:
+def as_failed(row: Row, error: Exception) -> Row:
+    """The row of a case of which something has no form in a file: what it cost and its error."""
+    return Row(
+        case_id=row.case_id, arm=row.arm, trial=row.trial, repeat=row.repeat, turn=row.turn,
+        history_id=row.history_id, stratum=row.stratum, cluster=row.cluster, tags=row.tags,
+        depth=row.depth, expected=row.expected, budget_tokens=row.budget_tokens,
+        domain_version=row.domain_version, model=row.model, form_read=row.form_read,
+        usage=row.usage, error=f"{type(error).__name__}: {error}",
+    )  # fmt: skip
+
+
+def told(error: BaseException, plugins: Iterable[type[object]]) -> str:
     """`KeyError: 'x' (plugins/archs/mine.py:12)`: the innermost line in the plugins' packages.
 
     A failed call is the provider's, and an unreadable answer the model's: neither has a line. Of a

@@ -6,6 +6,7 @@ the others go on.
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import (
     AsyncIterator,
@@ -41,8 +42,9 @@ from framework.contracts import (
 )
 from framework.errors import NotOffered, StopRun, UserError
 from framework.models.client import Ledger, ModelClient, track_usage
-from framework.pipeline.concurrency import CancelToken, bounded
+from framework.pipeline.concurrency import CancelToken, bounded, is_cancelled
 from framework.pipeline.failures import told
+from framework.pipeline.given import checked, items_of
 from framework.pipeline.histories import events_of
 from framework.pipeline.ingest import Memories, Memory, ingested
 from framework.pipeline.pack import pack
@@ -231,9 +233,10 @@ class Pipeline:
         except NotOffered as why:
             row = replace(base, state=str(why), usage=ledger.usage())
             return row, {"state": row.state, "prompts": ledger.prompts}
-        except (
-            Exception
-        ) as error:  # whatever a plugin raises, the case is a row and the run goes on
+        except (Exception, SystemExit, asyncio.CancelledError) as error:
+            # Whatever a plugin raises, the case is a row and the run goes on.
+            if isinstance(error, asyncio.CancelledError) and is_cancelled():
+                raise
             row = replace(base, error=told(error, self.parts), usage=ledger.usage())
             return row, {"error": row.error, "prompts": ledger.prompts}
 
@@ -426,11 +429,7 @@ class Pipeline:
         # An item holds at least one token, so more than a budget's worth of them can't be packed.
         # An unbudgeted arm gives everything: a cutoff would make another arm of it.
         most = 2**31 if self.limit is None else (self.limit if k is None else k)
-        given: Any = await maybe_await(memory.arch.recall(query, most))
-        items: Sequence[Item] = list(given)[:most] if isinstance(given, Iterable) else [given]
-        for item in items:
-            if not isinstance(item, Item):
-                raise TypeError(f"recall is to give items; it gave a {type(item).__name__}")
+        items = items_of(await maybe_await(memory.arch.recall(query, most)), most)
         if self.traces_sources and self.seams.of_items:
             items = [memory.sourced(item) for item in items]
         return self.seams.scored(query, items)
@@ -447,7 +446,8 @@ class Pipeline:
         choice = int(digest([self.seed, case.id, "choice"])[7:23], 16)
         with track_usage(ledger, phase, repeat, keep_prompts=True, choice=choice):
             card = self.seams.card(case.task)
-            answer = await maybe_await((reader or self.reader).answer(card, view, self.client))
+            given = await maybe_await((reader or self.reader).answer(card, view, self.client))
+            answer = checked(given, card)
             edit = self.seams.answer
             return answer if edit is None else await edit(card, view, answer, self.client)
 

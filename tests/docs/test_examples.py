@@ -33,8 +33,8 @@ def checkout(tmp_path: Path) -> Path:
 def test_there_is_a_page_for_each_kind_of_plugin() -> None:
     found = [page.stem for page in PAGES]
     assert found == [
-        *("adding-a-domain", "adding-a-judge", "adding-a-memory", "adding-an-arch"),
-        *("adding-an-axis", "adding-an-embedder"),
+        *("adding-a-domain", "adding-a-judge", "adding-a-memory", "adding-a-reader"),
+        *("adding-an-arch", "adding-an-axis", "adding-an-embedder"),
     ]
 
 

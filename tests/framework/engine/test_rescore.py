@@ -11,6 +11,7 @@ from typing import Any, Final
 import pytest
 
 from framework.contracts import Judge, Model, Operation, Reply, Req, Res, Verdict
+from framework.operations.entail import Entail, EntailRequest
 from framework.records import Answer, ReasoningPoint, Standard
 from framework.registry import NoSettings, register
 from framework.store import verify_run
@@ -270,3 +271,33 @@ def test_a_report_has_one_digest_of_the_prompts(
     prompts = json.loads((tmp_path / "first/manifest.json").read_text())["prompts"]
     said = f"{digest(prompts)} over those of {len(prompts)} operations; the judge's: paraphrase"
     assert said in page
+
+
+@register("judge", "rescore_test_asks_the_run")
+class AsksTheRun(No):
+    """Asks the run's model, having none of its own."""
+
+    kind = "llm"
+
+    async def entail(  # type: ignore[override]
+        self, rationale: str, points: Sequence[ReasoningPoint], client: Any
+    ) -> Sequence[Verdict]:
+        found: Sequence[Verdict] = await client.ask(
+            Entail(), EntailRequest(rationale=rationale, points=tuple(points))
+        )
+        return found
+
+
+def test_a_judge_without_a_model_asks_the_runs_which_answers_nothing_again(
+    capsys: pytest.CaptureFixture[str], runs_dir: Path
+) -> None:
+    old = first(capsys, runs_dir, "judge=rules").directory
+    done = framework(capsys, "rescore", str(old), "judge=rescore_test_asks_the_run")
+    assert done.status == 0, done.err
+    before, after = load_state(old).rows, load_state(done.directory).rows
+    assert [row.decision for row in before] == [row.decision for row in after]
+    assert [row.axes["rcs"] for row in before] == [row.axes["rcs"] for row in after]
+    assert all(row.usage["judge"].calls for row in after if row.axes["rcs"] is not None)
+    assert [row.usage["answer"].calls for row in before] == [
+        row.usage["answer"].calls for row in after
+    ]
