@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from framework.analysis.compare_runs import check_distinct
+from framework.analysis.compare_runs import check_distinct, check_one_part
 from framework.analysis.doubts import doubts_of_state
 from framework.analysis.prereg import as_lock
 from framework.analysis.prereg.results import judged_runs
@@ -89,6 +89,7 @@ def start_sweep(
     caches of its own.
     """
     planned = plan_jobs(jobs)
+    check_one_part(job.plan for job in planned)
     apart = apart and len(planned) > 1
     identity = digest([job.plan.digest for job in planned])[7:19]
     name = planned[0].plan.top.run_name or timed(f"sweep-{identity}")
