@@ -41,6 +41,9 @@ ENTRY_POINT_GROUP: Final = "decisionbench.plugins"
 _MANY: Final = 40
 """Names that a message beside a guess does not list."""
 
+_NAME: Final = re.compile(r"[a-z0-9_]+(/[A-Za-z0-9_]+)?")
+"""A plugin's name; one that stands below another may be written as its source does, as `a/F1`."""
+
 _T = TypeVar("_T")
 
 
@@ -88,9 +91,11 @@ def register(
     """Class decorator: make the class known as `name` in `group`, and by its former names.
 
     The settings type is the class attribute `Settings` (a frozen dataclass) or `NoSettings`.
-    Raises ValueError when another class already bears the name: two plugins of one name would make
-    results ambiguous.
+    Raises ValueError for a name of another form, and when another class already bears the name: two
+    plugins of one name would make results ambiguous.
     """
+    if _NAME.fullmatch(name) is None:
+        raise ValueError(f"{group}={name}: a name of lower case, digits and _ expected")
 
     def decorate(cls: type[_T]) -> type[_T]:
         known = _plugins.get((group, name))

@@ -1,8 +1,8 @@
 """Composing as Hydra composes, without what it does twice or again for each composition.
 
 That is half of what one or two compositions take, and more of many in one process. What is composed
-is the same; all but the first of the replaced names stand in Hydra 1.3 alone. Hydra would execute a
-module of plugins anew.
+is the same, and a mistake in a file is told with its name. All but the first of the replaced names
+stand in Hydra 1.3 alone. Hydra would execute a module of plugins anew.
 """
 
 from __future__ import annotations
@@ -25,16 +25,21 @@ from hydra._internal.config_repository import (
 from hydra._internal.core_plugins.file_config_source import FileConfigSource
 from hydra.core.config_search_path import ConfigSearchPath
 from hydra.core.config_store import ConfigStore
-from hydra.core.default_element import ResultDefault
+from hydra.core.default_element import DefaultsTreeNode, InputDefault, ResultDefault
+from hydra.core.object_type import ObjectType
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.plugins.config_source import ConfigResult
 from hydra.types import RunMode
 from omegaconf import DictConfig, OmegaConf
 
+from framework.errors import UserError
+from framework.registry import nearest
+
 COMPOSE: Final = ConfigLoaderImpl._load_configuration_impl
 PARSE: Final = FileConfigSource.load_config
 PLACE: Final = ConfigLoaderImpl._load_single_config
 MERGE: Final = ConfigLoaderImpl._compose_config_from_defaults_list
+NOT_FOUND: Final = defaults_list.config_not_found_error
 CHOICES: Final = defaults_list._create_interpolation_map
 _FOR_THE_MODE: Final = "composed for the mode"
 _MOST: Final = 1_000
@@ -88,8 +93,22 @@ class KnownConfigs(ConfigRepository):
     def load_config(self, config_path: str) -> ConfigResult | None:
         """What nobody changes: what is merged is a copy, see `_placed_once`."""
         if config_path not in self.found:
-            self.found[config_path] = super().load_config(config_path)
+            try:
+                self.found[config_path] = super().load_config(config_path)
+            except UnicodeDecodeError:
+                raise UserError(f"{self.file_of(config_path)}: not UTF-8 text") from None
+            except ValueError as error:  # of its defaults list
+                said = str(error).removeprefix(f"Invalid defaults list in {config_path!r}, ")
+                said = said.removeprefix(f"In {config_path}: ")
+                raise UserError(f"{self.file_of(config_path)}: {said}") from None
         return self.found[config_path]
+
+    def file_of(self, config_path: str) -> Path | None:
+        """Where an option stands; None for one that no file of a folder has."""
+        source = self._find_object_source(config_path, ObjectType.CONFIG)
+        if source is None or source.scheme() != "file":
+            return None
+        return Path(source.path, source._normalize_file_name(config_path))
 
 
 def compose_quickly() -> None:
@@ -99,6 +118,7 @@ def compose_quickly() -> None:
     config_loader_impl.ConfigRepository = KnownConfigs  # type: ignore[attr-defined]
     defaults_list._create_interpolation_map = _choices_asked_for  # type: ignore[assignment]
     ConfigLoaderImpl._load_configuration_impl = _composed_once  # type: ignore[method-assign,assignment]
+    defaults_list.config_not_found_error = _not_found
     FileConfigSource.load_config = _parsed_once  # type: ignore[method-assign,assignment]
     ConfigLoaderImpl._load_single_config = _placed_once  # type: ignore[method-assign,assignment]
     ConfigLoaderImpl._compose_config_from_defaults_list = _merged_once  # type: ignore[method-assign,assignment]
@@ -162,6 +182,21 @@ def _merged_once(
     """The options of a job in one; jobs of a grid that differ in values alone have the same."""
     placed = hashlib.sha256(b"".join(_placed(loader, default, repo) for default in defaults))
     return _once((placed.digest(),), lambda: MERGE(loader, defaults, repo))
+
+
+def _not_found(repo: IConfigRepository, tree: DefaultsTreeNode) -> None:
+    """Raise what Hydra does; of what a file of options builds on, UserError with the nearest."""
+    known, parent = cast("Any", repo).delegate, tree.parent and tree.parent.node
+    if not isinstance(parent, InputDefault) or parent.is_virtual() or parent.primary:
+        file = None
+    else:
+        file = known.file_of(parent.get_config_path())
+    if file is None:
+        NOT_FOUND(repo, tree)
+        return
+    group, _, name = tree.node.get_config_path().rpartition("/")
+    near = nearest(name, known.get_group_options(group, ObjectType.CONFIG))
+    raise UserError(f"{file}: defaults: {group} has no option {name!r}{near}")
 
 
 def _choices_asked_for(overrides: Any, given: list[Any], self_added: bool) -> Any:

@@ -488,6 +488,36 @@ def test_help_is_hydras(
     assert "bm25" in listed.removeprefix("arch: ").split(", ")
 
 
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"defaults: bm25\n", "defaults must be a list (got str)"),
+        (b"defaults: [[bm25]]\n", "Unsupported type in defaults : ListConfig"),
+        (b"defaults: [{a: b, c: d}]\n", "Too many keys in default item {'a': 'b', 'c': 'd'}"),
+        (b"plugin: bm25  # caf\xe9\n", "not UTF-8 text"),
+        (
+            b"defaults: [bm52, _self_]\n",
+            "defaults: arch has no option 'bm52'; did you mean 'bm25'?",
+        ),
+        (b"defaults: [{x: y}]\n", "defaults: arch/x has no option 'y'; allowed: none"),
+    ],
+)
+@pytest.mark.parametrize("sweep", [(), ("-m",)])
+def test_a_mistake_in_a_file_of_options_is_told_with_its_name(
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    content: bytes,
+    told: str,
+    sweep: tuple[str, ...],
+) -> None:
+    file = tmp_path / "conf/arch/mine.yaml"
+    file.parent.mkdir(parents=True)
+    file.write_bytes(content)
+    given = (*LOAN, "n_cases=1", "--config-dir", str(tmp_path / "conf"), "arch=mine")
+    assert run(capsys, *sweep, *given).mistake.startswith(f"{file}: {told}")
+    assert framework(capsys, "estimate", *given).mistake.startswith(f"{file}: {told}")
+
+
 def test_an_option_without_its_class_and_a_class_that_is_not_found_say_which_is_missing(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

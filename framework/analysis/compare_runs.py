@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -138,19 +138,24 @@ def comparable(runs: Sequence[FinishedRun], *, same_number: bool = True) -> None
         if differ:
             differ_in = ", ".join(dict.fromkeys(differ))
             raise UserError(f"{runs[0].path} and {run.path} differ in {differ_in}")
+    check_one_part(plans, "these")
     check_distinct(plans, "these")
 
 
-def check_distinct(plans: Sequence[Plan], which: str = "two jobs of the sweep") -> None:
-    """Raise UserError for two jobs that are one run, would bear one name, or share no case."""
+def check_one_part(plans: Iterable[Plan], which: str = "two jobs of the sweep") -> None:
+    """Raise UserError for runs of several parts of the cases, which are compared on none."""
     parts = list(dict.fromkeys(plan.top.part or "all" for plan in plans))
     if len(parts) > 1:
         raise UserError(f"{which} are of other cases: part={', part='.join(parts)}")
+
+
+def check_distinct(plans: Sequence[Plan], which: str = "two jobs of the sweep") -> None:
+    """Raise UserError for two jobs that are one run, or would bear one name in every table."""
     seen: dict[tuple[object, ...], Plan] = {}
     for plan in plans:
         labels = tuple(plan.labels.values())
         top = plan.top
-        varied = (top.seed, top.n_cases, top.repeats, top.prompt_set)
+        varied = (top.seed, top.n_cases, top.repeats, top.prompt_set, top.part)
         known = seen.setdefault((*labels, *varied), plan)
         if known is not plan and known.digest != plan.digest:
             raise UserError(f"{which} would bear one name: {', '.join(labels)}")

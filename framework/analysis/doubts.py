@@ -15,9 +15,10 @@ from framework.analysis.sweep import job_entry
 from framework.errors import UserError
 from framework.store import JOURNAL
 from framework.store.checkpoints import told
-from framework.store.directory import COMPARISON, ROWS, SWEEP
+from framework.store.directory import COMPARISON, ROWS, SWEEP, SWEEP_PLAN
 from framework.store.former import renamed_table
 from framework.store.state import SUMMARY, State, read_summary
+from framework.store.sweep import PLAN, plan_digest
 from framework.text.canonical import digest_entry
 
 _MORE = "(`verify` says more)"
@@ -41,7 +42,7 @@ def doubts_of_state(state: State) -> list[str]:
 def doubts_of_sweep(
     path: Path, sweep: Mapping[str, Any], summaries: Mapping[str, Mapping[str, Any]]
 ) -> list[str]:
-    """Where sweep.json says other than its runs' summaries, by directory, and comparison.csv.
+    """Where sweep.json says other than its runs' summaries, by directory, plan and comparison.csv.
 
     Of an older sweep only what it holds is compared.
     """
@@ -50,6 +51,8 @@ def doubts_of_sweep(
             made = job_entry(entry["directory"], summary)
             if any(entry[key] != made[key] for key in entry.keys() & made.keys()):
                 return [f"{SWEEP} is not what its runs' summaries give {_MORE}"]
+    if PLAN in sweep and (path / SWEEP_PLAN).is_file() and sweep[PLAN] != plan_digest(path):
+        return [f"{SWEEP_PLAN} is not the plan that the sweep ended with {_MORE}"]
     if (path / COMPARISON).is_file():
         file = io.StringIO(newline="")
         write_comparisons(file, all_comparisons(sweep))

@@ -26,6 +26,7 @@ from framework.statistics.comparison import CaseMeans, case_means
 from framework.store.answers import answer_lines
 from framework.store.directory import ANSWERS, SWEEP_PLAN
 from framework.store.former import read_json
+from framework.store.shards import began
 from framework.store.state import FinishedRun, read_run
 from framework.store.sweep import read_sweep, stored_sweep
 
@@ -46,12 +47,17 @@ def protocol_of(run: Mapping[str, Any]) -> type[RunProtocol[Any]]:
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
-    """A finished run: its directory, summary.json, manifest.json and rows, one a session."""
+    """A finished run: its directory, summary.json, manifest.json and rows, one a session.
+
+    began, ended : when, as its journal says; empty where it was not read.
+    """
 
     path: Path
     summary: Mapping[str, Any]
     manifest: Mapping[str, Any]
     rows: Sequence[Row]
+    began: str = ""
+    ended: str = ""
 
     @property
     def arm(self) -> str:
@@ -317,7 +323,14 @@ def load(path: Path, runs: Sequence[FinishedRun] = ()) -> Evidence:
         summary = summaries[place.name] = run.summary
         if doubts := doubts_of_state(run.state):
             summary = {**summary, "warnings": [*summary.get("warnings", ()), *doubts]}
-        return Job(path=place, summary=summary, manifest=run.manifest, rows=by_session(run.rows))
+        return Job(
+            path=place,
+            summary=summary,
+            manifest=run.manifest,
+            rows=by_session(run.rows),
+            began=began(run.state),
+            ended=run.state.ended,
+        )
 
     if (path / SWEEP_PLAN).is_file():
         sweep = read_sweep(path)

@@ -174,8 +174,10 @@ def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
         "verify",
         help="check a run's journal and files, or a sweep's",
         description="Check that the journal is one chain, and that every file of the run is as it "
-        "was when the run ended; of a sweep, all its runs and its own files too. Nothing is run "
-        "again. Exit status: 0 all is as it was, 1 something is not, 2 there is no such run.",
+        "was when the run ended; of a sweep, all its runs, its own files and its plan too. Nothing "
+        "is run again. Whoever can edit all files can make them look sound: a head that was "
+        "printed before and kept elsewhere (--head) alone is proof. Exit status: 0 all is as it "
+        "was, 1 something is not, 2 there is no such run.",
     )
     add.add_argument("run", metavar="RUN|SWEEP")
     add.add_argument("--head", help="the head that it must have, kept elsewhere")

@@ -21,6 +21,7 @@ from framework.errors import TrackingError, UserError
 from framework.store.answers import answer_records
 from framework.store.directory import HTML
 from framework.store.state import FinishedRun, read_report
+from framework.text.printable import brief
 
 OK, FAILED, GATE_FAILED = 0, 1, 3
 _DRAWING: Final = "matplotlib.backends.backend_svg"
@@ -174,7 +175,7 @@ def write_page(path: Path, runs: Sequence[FinishedRun] = ()) -> None:
 
         write_report(path, runs)
     except Exception as error:  # a page or picture must not take the results with it
-        told = f"{type(error).__name__}: {error}"
+        told = brief(f"{type(error).__name__}: {error}")
         _log.warning("report: %s; `decisionbench report %s` tries again", told, path)
 
 

@@ -25,6 +25,8 @@ def report(args: argparse.Namespace) -> int:
         print(text)
         print(page)
         return 0
+    if args.to is not None:
+        raise UserError("--to is for --recipe; the page of a run or sweep stands in its directory")
     from framework.reporting.page import write_report
 
     if len(sources) > 1:

@@ -9,7 +9,7 @@ its methods.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -60,6 +60,10 @@ class Section(ABC):
     def result_tables(self, path: Path) -> Iterator[Any]:
         """Tables of a sweep's directory that stand for its results in `table`; mostly none."""
         yield from ()
+
+    def runs_beside(self, plan: Mapping[str, Any]) -> Collection[str]:
+        """The names of runs beside a sweep's jobs that its plan tells of; mostly none."""
+        return ()
 
     def problems(self, path: Path, plan: Mapping[str, Any]) -> Sequence[str]:
         """What `verify` finds of this in the sweep's directory that its runs do not give."""

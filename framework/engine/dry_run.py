@@ -29,13 +29,14 @@ def plans_of(overrides: Sequence[str]) -> list[Plan]:
     if multirun or is_sweep(config):
         from hydra.utils import get_class
 
+        from framework.analysis.compare_runs import check_one_part
         from framework.engine.sweep import plan_jobs
 
         if refused := getattr(get_class(config.hydra.sweeper._target_), "no_estimate", ""):
             raise UserError(f"estimate: {refused}")
-        plans = [
-            p for job in plan_jobs(grid(given, config)) for p in (job.plan, *job.baselines.plans)
-        ]
+        jobs = plan_jobs(grid(given, config))
+        check_one_part(job.plan for job in jobs)
+        plans = [p for job in jobs for p in (job.plan, *job.baselines.plans)]
     else:
         plan = plan_of(config)
         plans = [plan, *check_alone(plan).baselines.plans]

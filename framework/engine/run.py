@@ -37,6 +37,7 @@ from framework.store.openings import register
 from framework.store.state import State, data_differ, load_state, read_summary, repair_head
 from framework.text.canonical import CanonicalError
 from framework.text.counting import counted
+from framework.text.printable import brief
 
 _log = logging.getLogger(__name__)
 
@@ -340,4 +341,4 @@ def _stop_on_errors(plan: Plan, errors: int, rows: int, error: str) -> None:
     limit = allowed * rows if allowed < 1 else allowed
     if error and errors > limit:
         failed = f"{counted(errors, 'case')} failed, more than max_errors={allowed:g} allows"
-        raise TooManyErrors(f"{failed}; the last: {error}")
+        raise TooManyErrors(f"{failed}; the last: {brief(error)}")

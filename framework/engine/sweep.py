@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from framework.analysis.compare_runs import check_distinct
+from framework.analysis.compare_runs import check_distinct, check_one_part
 from framework.analysis.doubts import doubts_of_state
 from framework.analysis.prereg import as_lock
 from framework.analysis.prereg.results import judged_runs
@@ -43,7 +43,7 @@ from framework.store.state import (
     read_run,
     read_summary,
 )
-from framework.store.sweep import read_sweep, stored_sweep
+from framework.store.sweep import PLAN, plan_digest, read_sweep, sealed_plan, stored_sweep
 from framework.text.canonical import digest
 from framework.text.reading import read_json as bounded
 
@@ -89,6 +89,7 @@ def start_sweep(
     caches of its own.
     """
     planned = plan_jobs(jobs)
+    check_one_part(job.plan for job in planned)
     apart = apart and len(planned) > 1
     identity = digest([job.plan.digest for job in planned])[7:19]
     name = planned[0].plan.top.run_name or timed(f"sweep-{identity}")
@@ -189,6 +190,7 @@ def finish_sweep(path: Path, jobs: Sequence[Job], runs: Sequence[Outcome]) -> Sw
     finished = [read_run(state.path, state) for state in states]
     summary = compare_jobs(finished, jobs)
     if summary is not None:
+        summary = {**summary, PLAN: sealed_plan(path)}
         write_sweep(path, summary)
         for name, report in _reports(path, {job.name: job.plan for job in jobs}).items():
             write_json(path / f"{name}.json", report)
@@ -271,6 +273,11 @@ def problems_of(path: Path) -> list[str]:
     for section in plugins("section"):
         if said := section.cls().problems(path, plan):
             return [f"{path / SWEEP_PLAN}: {problem}" for problem in said]
+    if stored.get(PLAN, now := plan_digest(path)) != now:
+        return [f"{path / SWEEP_PLAN}: not the plan that the sweep ended with"]
+    beside = set(runs) - planned.keys()
+    if extra := sorted(name for name in beside if not _belongs(name, finished, plan)):
+        return [f"{path / extra[0]}: extra"]
     places = (path, *(run.path for run in finished))
     if any((place / name).exists() for place in places for name in reports):
         states = map(load_state, _jobs_of(path))
@@ -290,7 +297,7 @@ def problems_of(path: Path) -> list[str]:
         )
         if expected is None:
             return [f"{path / SWEEP}: none of its runs is finished"]
-        write_sweep(Path(scratch), as_of_then(expected, stored))
+        write_sweep(Path(scratch), as_of_then({**expected, PLAN: now}, stored))
         made = read_json((Path(scratch) / SWEEP).read_text(encoding="utf-8"))
         table, known = (folder / COMPARISON for folder in (Path(scratch), path))
         same = {
@@ -300,6 +307,16 @@ def problems_of(path: Path) -> list[str]:
             == table.read_text(encoding="utf-8"),
         }
         return [f"{path / name}: not what the runs give" for name, ok in same.items() if not ok]
+
+
+def _belongs(name: str, finished: Sequence[FinishedRun], plan: Mapping[str, Any]) -> bool:
+    """Whether a run beside a sweep's jobs is one that a gate or the plan names."""
+    for run in finished:
+        gate = run.summary["gate"]
+        # One of before it was recorded does not say which runs it compared with.
+        if name in gate.get("against", () if gate["passed"] is None else [name]):
+            return True
+    return any(name in s.cls().runs_beside(plan) for s in plugins("section"))
 
 
 def _compared(

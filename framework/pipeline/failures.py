@@ -5,9 +5,13 @@ from __future__ import annotations
 import traceback
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Final
 
 from framework.errors import ModelError, UnreadableError
 from framework.records import Row
+
+_MOST: Final = 10_000
+"""Characters of a message that a row keeps."""
 
 
 def as_failed(row: Row, error: Exception) -> Row:
@@ -24,9 +28,12 @@ def as_failed(row: Row, error: Exception) -> Row:
 def told(error: BaseException, plugins: Iterable[type[object]]) -> str:
     """`KeyError: 'x' (plugins/archs/mine.py:12)`: the innermost line in the plugins' packages.
 
-    A failed call is the provider's, and an unreadable answer the model's: neither has a line.
+    A failed call is the provider's, and an unreadable answer the model's: neither has a line. Of a
+    message that is longer than any needs to be its beginning is kept.
     """
     said = f"{type(error).__name__}: {error}"
+    if len(said) > _MOST:
+        said = f"{said[:_MOST]}... ({len(said):,} characters)"
     if isinstance(error, (ModelError, UnreadableError)):
         return said
     packages = {plugin.__module__.partition(".")[0] for plugin in plugins}

@@ -43,7 +43,8 @@ def write_report(path: Path, runs: Sequence[FinishedRun] = (), *, redact: bool =
     """Write the report of a finished run or sweep into its directory; return report.html.
 
     runs : what was read of it already. redact : leave out all words that may be of a case.
-    The same rows give the same bytes. Raises UserError for a directory that holds nothing finished.
+    The same directory gives the same bytes: the times of its runs are those of their journals.
+    Raises UserError for a directory that holds nothing finished.
     """
     evidence = as_printed(load(path, runs))
     if redact:

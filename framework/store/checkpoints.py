@@ -26,11 +26,12 @@ _ROW: Final = b'{"payload":{"row":'
 
 
 class Told(NamedTuple):
-    """What an event tells; its hash is "" where it was read from a checkpoint."""
+    """What an event tells; hash and time are "" where it was read from a checkpoint."""
 
     type: str
     payload: Mapping[str, Any]
     hash: str = ""
+    time: str = ""
 
 
 def line_of(type_: str, payload: Mapping[str, Any]) -> bytes:
@@ -71,11 +72,11 @@ def told(journal: Path, *, rows: bool = True) -> Iterator[Told]:
             for at, event in enumerate(chain):
                 if at == 0:
                     yield from _closed(journal, number, event.payload, rows)
-                yield Told(event.type, event.payload, event.hash)
+                yield Told(event.type, event.payload, event.hash, event.time)
             if chain.last is None:
                 raise DataError(journal, 1, "cut off")
             return
-    yield from (Told(event.type, event.payload, event.hash) for event in read(journal))
+    yield from (Told(e.type, e.payload, e.hash, e.time) for e in read(journal))
 
 
 def _closed(journal: Path, number: int, after: Mapping[str, Any], rows: bool) -> Iterator[Told]:

@@ -44,7 +44,7 @@ _ADDED: Final = {
 """By list of sweep.json, what its entries got later than older sweeps were written."""
 
 
-_LATER: Final = ("over_seeds",)
+_LATER: Final = ("over_seeds", "plan")
 """What sweep.json holds since after older sweeps were written."""
 _OF_USERS: Final = {
     "constants": 1, "strata": 1, "corpus": 1, "attributes": 1, "reference": 1, "tags": 1,

@@ -162,9 +162,12 @@ def verify_run(run_dir: str | Path, head: str | None = None) -> RunVerdict:
     return RunVerdict(journal=verdict, files=files, problems=tuple(problems))
 
 
-def sweep_head(heads: Mapping[str, str]) -> str:
-    """The head of a sweep: the digest of its runs' names and the last hash of each journal."""
-    return digest(dict(heads))
+def sweep_head(heads: Mapping[str, str], plan: str | None) -> str:
+    """The head of a sweep: of its runs' names, the last hash of each journal, and its plan.
+
+    plan : its digest; None for the head as it was printed before it covered the plan.
+    """
+    return digest(dict(heads) if plan is None else {"plan": plan, "runs": dict(heads)})
 
 
 def edited(run_dir: Path, *, closed: bool = True) -> Iterator[str]:

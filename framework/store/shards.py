@@ -24,7 +24,7 @@ from framework.store.directory import JOB_LOG, RunDirectory, drafted
 from framework.store.journal import Clock, utc_now
 from framework.store.seal import ENDS, JOURNAL, RECORD, verify_run
 from framework.store.segments import CONTINUED
-from framework.store.state import data_differ, first_event, load_finished, protocol_events
+from framework.store.state import State, data_differ, first_event, load_finished, protocol_events
 from framework.text.canonical import canonical_bytes, digest
 from framework.text.reading import read_json
 
@@ -92,6 +92,13 @@ def merge(
             for _, shard, held in sorted(rows.values(), key=lambda found: found[0]):
                 run.add(held.row, _record(answers[shard], held))
         run.close()
+
+
+def began(state: State) -> str:
+    """When a run was begun; of a merged one, when the first of its shards was."""
+    places = [state.path / SHARDS / shard["name"] for shard in state.started.get(SHARDS, ())]
+    there = [place for place in places if (place / JOURNAL).is_file()]
+    return min([state.began, *(first_event(place).time for place in there)])
 
 
 def problems_of(path: Path) -> Iterator[str]:

@@ -27,13 +27,14 @@ class State:
     """What the journal of a run tells: a pure fold of its events.
 
     started, finished : what the journal begins and ends with; finished is None before its end.
-    began, head : the time of its first event, the hash of its last. retry : the run ended because
-    too many cases failed, and these are run again when it goes on.
+    began, ended : the times of its first event and its last. head : the hash of its last. retry :
+    the run ended because too many cases failed, and these are run again when it goes on.
     """
 
     path: Path
     started: Mapping[str, Any]
     began: str = ""
+    ended: str = ""
     head: str = ""
     rows: Sequence[Row] = ()
     answers_end: int = 0
@@ -98,6 +99,7 @@ def load_state(path: Path) -> State:
         path=path,
         started=first.payload,
         began=first.time,
+        ended=event.time,
         head=event.hash,
         rows=rows,
         answers_end=answers_end,

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from framework.errors import DataError, UserError
 from framework.store.directory import SWEEP, SWEEP_PLAN
 from framework.store.former import read_json
 from framework.store.state import OF_A_SUMMARY, has_keys
+from framework.text.canonical import digest
 from framework.text.reading import read_json as bounded
+
+PLAN: Final = "plan"
+"""Key of sweep.json: the digest of the plan that the sweep ended with."""
 
 
 def read_sweep(path: Path) -> dict[str, Any]:
@@ -39,3 +43,19 @@ def stored_sweep(path: Path) -> dict[str, Any]:
     except (ValueError, KeyError, TypeError):
         raise DataError(path / SWEEP_PLAN, None, "not the plan of a sweep") from None
     return stored
+
+
+def plan_digest(path: Path) -> str:
+    """The digest of a sweep's plan. Raises DataError for what is none."""
+    return digest(stored_sweep(path))
+
+
+def sealed_plan(path: Path) -> str:
+    """The digest of the plan that a sweep ended with; of one that ends now, of its plan as it is.
+
+    Once it has ended its plan stays what it is, however often it is resumed.
+    """
+    try:
+        return str(read_sweep(path)[PLAN])
+    except (UserError, OSError, KeyError):
+        return plan_digest(path)

@@ -49,8 +49,10 @@ def export(args: argparse.Namespace) -> int:
         raise UserError(f"{target}: exists already; choose another file")
     if not target.parent.is_dir():
         raise UserError(f"{target.parent}: no such directory")
+    if run.name in ("", ".."):  # what is exported is named after it
+        run = run.resolve()
     with TemporaryDirectory(prefix=f".{target.name}.", dir=target.parent) as draft:
-        n = exporter.write(run.resolve(), Path(draft).resolve() / target.name, cases)
+        n = exporter.write(run, Path(draft).resolve() / target.name, cases)
         (Path(draft) / target.name).rename(target)
     opens = exporter.opens.format(target.resolve())
     print(f"{counted(n, exporter.counts)}; to look at: {opens}")

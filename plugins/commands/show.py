@@ -19,7 +19,7 @@ from framework.retention.items import intact
 from framework.rows import cases_of
 from framework.store import JournalEvent
 from framework.store.state import State, data_differ
-from framework.text.printable import printable
+from framework.text.printable import brief, printable
 
 _SEARCHED: Final = 10_000
 _OUT_SHOWN: Final = 12
@@ -200,7 +200,7 @@ def _show_in_run(path: Path, case: str, arm: str | None) -> None:
         _print(f"case {row.case_id}   arm {row.arm}   trial {row.trial}   repeat {row.repeat}")
         _print(wrapped(f"stratum {row.stratum}   {_pairs(row.tags)}"))
         if row.error or row.state:
-            _print(wrapped(f"ERROR {row.error}" if row.error else f"NOT ASKED {row.state}"))
+            _print(wrapped(f"ERROR {brief(row.error)}" if row.error else f"NOT ASKED {row.state}"))
         if "view" in record:
             _print_view(record, row.view_tokens, row.budget_tokens)
             _print_retained(record, gold)

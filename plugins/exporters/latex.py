@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import Collection, Iterable
 from pathlib import Path
+from shlex import quote
 from typing import Any, Final
 
 from framework.analysis.doubts import doubts_of
@@ -19,6 +20,7 @@ from framework.store.directory import ANSWERS, SWEEP
 from framework.store.former import read_json
 from framework.store.seal import sweep_head
 from framework.store.state import load_state
+from framework.store.sweep import plan_digest
 
 _WRITTEN: Final = {
     "\\": r"\textbackslash{}",
@@ -93,8 +95,9 @@ def to_latex(table: Table, sweep: str) -> str:
 
 def _head(sweep: Path) -> str:
     runs = [answers.parent for answers in sweep.glob(f"*/{ANSWERS}")]
-    head = sweep_head({run.name: load_state(run).head for run in runs})
-    return f"% decisionbench verify {sweep.name} --head {head}"
+    heads = {run.name: load_state(run).head for run in runs}
+    head = sweep_head(heads, plan_digest(sweep))
+    return f"% decisionbench verify {quote(str(sweep))} --head {head}"
 
 
 def _line(cells: Iterable[Any]) -> str:

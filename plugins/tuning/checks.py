@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from framework.engine.compose import key_of
 from framework.errors import UserError
 from framework.store.state import load_finished, read_summary
 from framework.text.counting import counted
@@ -14,6 +15,7 @@ from plugins.tuning.parts import TUNING
 _SAME: Final = ("domain", "budget", "embedder", "extractor", "reader", "model", "protocol", "seed",
                 "n_cases", "repeats")  # fmt: skip
 """What a trial shares with the job of its arm."""
+_LABELS: Final = {"arm": "arch", "budget": "budget"}
 
 
 def value_of(run: Path, objective: str) -> float:
@@ -24,6 +26,28 @@ def value_of(run: Path, objective: str) -> float:
     return float(mean)
 
 
+def spent_by(runs: Sequence[Path]) -> dict[str, Any]:
+    """What distinct trials took: their number, cases each, and calls and dollars of all of them."""
+    summaries = [read_summary(run) for run in runs]
+    totals = [summary["ledger"]["total"] for summary in summaries]
+    costs = [total.get("cost_usd", 0) for total in totals]
+    return {
+        "distinct": len(runs),
+        "n_cases": summaries[0]["run"]["n_cases"],
+        "calls": sum(total.get("calls", 0) for total in totals),
+        "cost_usd": None if None in costs else sum(costs),
+    }
+
+
+def trials_of(plan: Mapping[str, Any]) -> set[str]:
+    """The directories of the trials that a plan tells of; none of what is no plan of a tuning."""
+    try:
+        arms = plan["tuning"]["arms"]
+        return {str(trial["directory"]) for arm in arms for trial in arm.get("tried", ())}
+    except (LookupError, TypeError, AttributeError):
+        return set()
+
+
 def problems_of(path: Path, plan: Mapping[str, Any]) -> list[str]:
     """What the runs in a sweep's directory do not bear out, a line each."""
     tuning = plan.get("tuning")
@@ -31,12 +55,19 @@ def problems_of(path: Path, plan: Mapping[str, Any]) -> list[str]:
         return []
     jobs = [_config(path / job["name"]) for job in plan["jobs"]]
     # The arms as they are come first, in their order.
-    return [
-        f"{arm['arm']}: {said}"
-        for arm, own in zip(tuning["arms"], jobs, strict=False)
-        if arm["space"]
-        for said in _of_arm(path, tuning, arm, own, jobs)
-    ]
+    found = []
+    for arm, own, job in zip(tuning["arms"], jobs, plan["jobs"], strict=False):
+        said = list(_of_arm(path, tuning, arm, own, jobs)) if arm["space"] else []
+        bare = [o for o in job["overrides"] if key_of(o) != "part"]
+        told = {**{name: own["labels"][group] for name, group in _LABELS.items()},
+                "overrides": bare}  # fmt: skip
+        said += _not_as_told(arm, told)
+        found += [f"{own['labels']['arch']}: {one}" for one in said]
+    return found
+
+
+def _not_as_told(arm: Mapping[str, Any], told: Mapping[str, Any]) -> list[str]:
+    return [f"{key} is not that of its runs" for key in told if arm.get(key) != told[key]]
 
 
 def _of_arm(
@@ -65,6 +96,10 @@ def _of_arm(
     wanted = {**own["arch"], **arm["chosen"]}
     if not any(job["arch"] == wanted and _of_one_draw(job, own) for job in jobs):
         yield "no job of the comparison has the settings that were chosen"
+    if ("tuned" in arm) is not bool(arm["chosen"]):
+        yield "tuned is not what was chosen"
+    runs = dict.fromkeys(path / Path(trial["directory"]).name for trial in tried)
+    yield from _not_as_told(arm, spent_by(list(runs)))
 
 
 def _of_one_draw(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:

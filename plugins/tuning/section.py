@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ from framework.contracts.section import AddFigure, Section
 from framework.registry import register
 from framework.reporting.blocks import NOTHING, Block, Cell, Heading, Note, Table, Text
 from framework.text.counting import counted
-from plugins.tuning.checks import problems_of
+from plugins.tuning.checks import problems_of, trials_of
 
 
 @register("section", "tuning")
@@ -20,6 +20,9 @@ class TuningSection(Section):
 
     def blocks(self, evidence: Evidence, add_figure: AddFigure) -> Iterator[Block]:
         yield from tuning_blocks(evidence.plan)
+
+    def runs_beside(self, plan: Mapping[str, Any]) -> Collection[str]:
+        return trials_of(plan)
 
     def problems(self, path: Path, plan: Mapping[str, Any]) -> Sequence[str]:
         """Where the trials give something else than the plan tells of them."""

@@ -35,7 +35,6 @@ from framework.errors import UserError
 from framework.registry import find, nearest
 from framework.reporting.terminal import print_blocks
 from framework.store.atomic import write_json
-from framework.store.state import read_summary
 from framework.store.sweep import stored_sweep
 from framework.text.canonical import digest
 from plugins.tuning import checks
@@ -201,24 +200,11 @@ def _ended(
                 for trial, name in zip(study.trials, runs[i], strict=True)
             ]
             told["chosen"] = dict(study.chosen.settings)
-            told |= _spent([path / name for name in dict.fromkeys(runs[i])])
+            told |= checks.spent_by([path / name for name in dict.fromkeys(runs[i])])
         if i in tuned:
             told["tuned"] = tuned[i].label("arch")
         arms.append(told)
     return {**tuning, "done": True, "arms": arms}
-
-
-def _spent(runs: Sequence[Path]) -> dict[str, Any]:
-    """What distinct trials took: their number, cases each, and calls and dollars of all of them."""
-    summaries = [read_summary(run) for run in runs]
-    totals = [summary["ledger"]["total"] for summary in summaries]
-    costs = [total.get("cost_usd", 0) for total in totals]
-    return {
-        "distinct": len(runs),
-        "n_cases": summaries[0]["run"]["n_cases"],
-        "calls": sum(total.get("calls", 0) for total in totals),
-        "cost_usd": None if None in costs else sum(costs),
-    }
 
 
 def _trial(

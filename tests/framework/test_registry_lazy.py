@@ -41,7 +41,8 @@ class Package:
 
     def plugin(self, module: str, name: str, more: str = "") -> None:
         """Write a module that registers an operator."""
-        self.write(module, PLUGIN.format(name=name, cls=name.title(), more=more))
+        cls = "".join(c for c in name.title() if c.isalnum()) or "Made"
+        self.write(module, PLUGIN.format(name=name, cls=cls, more=more))
 
     def imported(self, module: str) -> bool:
         """Whether a module of the package has been imported."""
@@ -181,3 +182,17 @@ def test_a_run_imports_no_pandas_and_copies_no_store_of_options(tmp_path: Path) 
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert (tmp_path / "run" / "rows.parquet").is_file()
     assert done.stdout.splitlines()[-1] == "found: False True"
+
+
+@pytest.mark.parametrize(
+    "name", ["My-Arch", "MyArch", "my arch", "mine/", "Mine/F1", "möglich", ""]
+)
+def test_a_name_of_another_form_is_refused(package: Package, name: str) -> None:
+    package.plugin("wrong", name)
+    package.plugin("right", "mine/F1")
+    assert registry.find("operator", "mine/F1").name == "mine/F1"
+    with pytest.raises(UserError) as told:
+        registry.find("operator", name)
+    refused = f"operator={name}: a name of lower case, digits and _ expected"
+    assert f"wrong failed to import (ValueError: {refused})" in str(told.value)
+    assert "\n" not in str(told.value)

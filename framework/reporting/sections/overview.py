@@ -35,6 +35,7 @@ from framework.reporting.format import (
 from framework.reporting.sections.verdict import in_brackets, named, verdict
 from framework.reporting.tables import Column, Show, each, table, titled
 from framework.text.counting import counted
+from framework.text.printable import brief
 
 LABELS = (
     "Model-free: measured without any model, as retention, surface ceiling, cost of such arms.",
@@ -350,7 +351,7 @@ def _noise(sd: float | None) -> Cell:
 def _errors(job: Job) -> str:
     errors = job.summary["errors"]
     kinds = ", ".join(f"{n} {kind}" for kind, n in (errors.get("kinds") or {}).items())
-    commonest = errors.get("commonest", "")
+    commonest = brief(errors.get("commonest", ""))
     return f"{errors['n']} ({kinds}){f', most often {commonest}' if commonest else ''}"
 
 

@@ -4,11 +4,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from framework.analysis.evidence import Evidence
 from framework.records import EMPTY, FIRST_VERSION
-from framework.reporting.blocks import Block, Cell, Details, Heading, Listing, Note, Table, Text
+from framework.reporting.blocks import (
+    NOTHING,
+    Block,
+    Cell,
+    Details,
+    Heading,
+    Listing,
+    Note,
+    Table,
+    Text,
+)
 from framework.text.canonical import digest
 from framework.text.counting import counted
 
@@ -45,6 +56,8 @@ def provenance(evidence: Evidence) -> Iterator[Block]:
         ("tokenizer", [m["tokenizer"] for m in manifests]),
         ("prices", [m["prices"] for m in manifests]),
         ("seed", [str(m["seed"]) for m in manifests]),
+        ("begun", [_time(min(job.began for job in evidence.jobs))]),
+        ("finished", [_time(max(job.ended for job in evidence.jobs))]),
         *(
             (f"version of {package}", [str(m["versions"].get(package)) for m in manifests])
             for package in manifests[0]["versions"]
@@ -66,11 +79,13 @@ def provenance(evidence: Evidence) -> Iterator[Block]:
     judged = any(sources)
     yield Table(
         anchor="heads",
-        caption="By run: the digest of its configuration, and the last hash of its journal"
+        caption="By run: when, the digest of its configuration, and the last hash of its journal"
         + ("; and of the run whose answers were judged again." if judged else "."),
-        columns=["run", "configuration", "head hash", *["judged again"] * judged],
+        columns=["run", "begun", "finished", "configuration", "head hash",
+                 *["judged again"] * judged],
         rows=[
-            [job.path.name, job.manifest["identity"], str(job.manifest.get("head_hash", "–")),
+            [job.path.name, _time(job.began), _time(job.ended),
+             job.manifest["identity"], str(job.manifest.get("head_hash", "–")),
              *[f"{source['run']}, head {source['head']}" if source else "–"] * judged]
             for job, source in zip(evidence.jobs, sources, strict=True)
         ],
@@ -82,6 +97,14 @@ def provenance(evidence: Evidence) -> Iterator[Block]:
             Listing(_plugins(evidence)),
         ],
     )
+
+
+def _time(told: str) -> str:
+    """When, in UTC, to the second; what is no time stays as it is told."""
+    try:
+        return f"{datetime.fromisoformat(told).astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+    except (ValueError, OverflowError):
+        return told or NOTHING
 
 
 def _prompts(manifest: Mapping[str, Any]) -> str:

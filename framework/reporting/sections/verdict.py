@@ -31,6 +31,7 @@ from framework.analysis.verdict import (
 from framework.reporting.blocks import Block, Heading, Listing, Note
 from framework.reporting.format import DAGGER, MARKS, SECTION, short_limits
 from framework.text.counting import counted
+from framework.text.printable import brief
 
 _MOST: Final = 5
 """Sentences of a verdict; settings that do not fit are in the tables."""
@@ -72,7 +73,7 @@ def _all_failed(jobs: Sequence[Job]) -> str:
     if not n or n < sum(error.get("of", n + 1) for error in errors):
         return ""
     said = max(errors, key=lambda error: int(error["n"]))["commonest"]
-    return f"Every row failed, {n} of {n}; most often: {said}"
+    return f"Every row failed, {n} of {n}; most often: {brief(said)}"
 
 
 def _wrong_gold(groups: Sequence[Group]) -> str:

@@ -27,6 +27,7 @@ from framework.store import JOURNAL, verify
 from framework.store.answers import answer_records
 from framework.store.state import State, data_differ, load_state
 from framework.text.canonical import canonical_bytes, digest, digest_file
+from framework.text.printable import brief
 from framework.text.reading import read_json
 from framework.text.tokens import count_tokens
 from plugins.commands.leaderboard.bundle import Bundle, Refused, kept_of, unpack
@@ -336,7 +337,7 @@ async def _check_scores(
             continue
         if again.error:
             unscored = "it can't be scored again"
-            raise _of_case(own, row.case_id, f"{unscored}: {again.error}", unscored)
+            raise _of_case(own, row.case_id, f"{unscored}: {brief(again.error)}", unscored)
         for name in _SCORED:
             if _value(getattr(row, name)) != _value(getattr(again, name)):
                 what, found, said = _differing(row, again, name)

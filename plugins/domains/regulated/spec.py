@@ -95,6 +95,9 @@ class Distribution(Section):
                 raise ValueError(f"{f.name}: no such key{nearest(f.name, asked)}")
             if not given and f.name in asked:
                 raise ValueError(f"{f.name}: a value is required")
+        for key in ("median", "sigma", "sd"):
+            if (number := getattr(self, key)) is not None and number <= 0:
+                raise ValueError(f"{key}: {number:g} given, above 0 expected")
 
     @property
     def parameters(self) -> Mapping[str, float]:

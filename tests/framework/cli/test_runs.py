@@ -22,6 +22,7 @@ from framework.engine.sweep import job_directories, write_sweep
 from framework.store import Journal, read, seal
 from framework.store.atomic import write_json
 from framework.store.state import load_state, read_run
+from framework.text.canonical import digest
 from tests.launching import HOTPOT, QUESTIONS, framework, read_json, run
 
 
@@ -437,6 +438,53 @@ def test_a_sweep_of_before_its_file_held_as_much_is_sound(
     assert framework(capsys, "verify", "sweep").status == 1
 
 
+@pytest.mark.parametrize("key", ["argv", "account", "identity"])
+def test_a_plan_that_was_edited_after_the_sweep_is_found(
+    capsys: pytest.CaptureFixture[str], place: Path, key: str
+) -> None:
+    head = framework(capsys, "verify", "sweep").out.split()[-1]
+    plan, results = Path("sweep/sweep_plan.json"), Path("sweep/sweep.json")
+    told = read_json(plan)
+    holds = told["jobs"][0] if key == "identity" else told
+    holds[key] = ["arch=none"] if key == "argv" else "other"
+    plan.write_text(json.dumps(told), encoding="utf-8")
+    edited = f"{plan}: not the plan that the sweep ended with"
+    assert framework(capsys, "verify", "sweep").out.splitlines()[-1] == edited
+    framework(capsys, "report", "sweep")
+    warned = "sweep_plan.json is not the plan that the sweep ended with"
+    assert warned in Path("sweep/report.md").read_text()
+    run(capsys, "resume=sweep")
+    assert framework(capsys, "verify", "sweep").status == 1, "to resume it changes nothing"
+    # Whoever edits both is found by the head alone.
+    write_json(results, {k: v for k, v in read_json(results).items() if k != "plan"})
+    forged = framework(capsys, "verify", "sweep")
+    assert (forged.status, head in forged.out) == (0, False)
+    assert framework(capsys, "verify", "sweep", "--head", head).status == 1
+
+
+def test_a_sweep_of_before_its_head_covered_the_plan_is_verified_by_its_head(
+    capsys: pytest.CaptureFixture[str], place: Path
+) -> None:
+    results = Path("sweep/sweep.json")
+    write_json(results, {k: v for k, v in read_json(results).items() if k != "plan"})
+    heads = {job.name: load_state(job).head for job in job_directories(Path("sweep"))}
+    done = framework(capsys, "verify", "sweep", "--head", digest(heads))
+    assert done.status == 0
+    last = done.out.splitlines()[-1]
+    assert last.endswith("; the head given covers the runs and not the plan")
+    assert digest(heads) not in last
+
+
+def test_a_run_that_was_laid_into_a_sweep_is_found(
+    capsys: pytest.CaptureFixture[str], place: Path
+) -> None:
+    assert framework(capsys, "verify", "sweep").status == 0
+    shutil.copytree("bm25", "sweep/hotpotqa-bm25-tight-000000000000")
+    done = framework(capsys, "verify", "sweep")
+    told = "sweep/hotpotqa-bm25-tight-000000000000: extra"
+    assert (done.status, done.out.splitlines()[-1]) == (1, told)
+
+
 FORMER = {
     "budget_use": "fairness",
     "budget_flags": "fairness_flags",
@@ -533,6 +581,14 @@ def test_a_summary_and_a_table_that_were_edited_and_sealed_anew_are_found_by_a_r
     (place / "bm25/rows.parquet").write_bytes(b"no table")
     done = framework(capsys, "replay", "bm25")
     assert (done.status, done.out.splitlines()[-1]) == (1, f"rows.parquet: {said}")
+
+
+def test_a_page_of_a_run_is_written_nowhere_else(
+    capsys: pytest.CaptureFixture[str], place: Path
+) -> None:
+    told = framework(capsys, "report", "bm25", "--to", "elsewhere").mistake
+    assert told == "--to is for --recipe; the page of a run or sweep stands in its directory"
+    assert not (place / "elsewhere").exists()
 
 
 def test_a_report_of_a_summary_that_was_edited_says_so(

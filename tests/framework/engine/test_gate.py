@@ -339,6 +339,9 @@ def test_a_sweep_with_baselines_beside_its_jobs_is_sound(
     assert checked.status == 0, checked.out
     assert checked.out.count(" events, head ") == 3
     assert checked.out.splitlines()[-1].startswith("s: ok: 3 runs, head ")
+    run(capsys, *HOTPOT, "arch=bm25", "hydra.run.dir=s/bm25")
+    checked = framework(capsys, "verify", "s")
+    assert (checked.status, checked.out.splitlines()[-1]) == (1, "s/bm25: extra")
 
 
 @pytest.mark.slow

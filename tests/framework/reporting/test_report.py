@@ -187,6 +187,22 @@ def test_the_page_names_the_head_that_each_run_ends_with(
     assert shown == {name: event["hash"] for name, event in last.items()}
 
 
+def test_the_page_says_when_each_run_was_made(tree: ElementTree.Element, sweep: Path) -> None:
+    runs = {path.parent.name: path.read_text() for path in sweep.glob("*/journal.jsonl")}
+    made = {}
+    for name, journal in runs.items():
+        times = [json.loads(line)["time"] for line in journal.splitlines()]
+        made[name] = [f"{time[:19].replace('T', ' ')} UTC" for time in (times[0], times[-1])]
+    shown = {
+        text(row["run"]): [text(row["begun"]), text(row["finished"])]
+        for row in table(tree, "heads")
+    }
+    assert shown == made
+    whole = {text(row[""]): text(row["value"]) for row in table(tree, "provenance-table")}
+    assert whole["begun"] == min(began for began, _ in made.values())
+    assert whole["finished"] == max(ended for _, ended in made.values())
+
+
 def test_every_comparison_is_there_with_its_p_values(
     tree: ElementTree.Element, sweep: Path
 ) -> None:

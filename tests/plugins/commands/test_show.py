@@ -13,6 +13,7 @@ from framework.engine.compose import compose_plan, composer
 from framework.store.answers import answer_records
 from framework.store.state import load_state
 from framework.text.printable import printable
+from plugins.archs.bm25 import BM25
 from tests.launching import HOTPOT, LOAN, QUESTIONS, framework, run
 
 HOTPOT_CASES = (
@@ -35,6 +36,29 @@ def test_a_case_is_shown_with_its_gold_marked(capsys: pytest.CaptureFixture[str]
     assert "In which town was the designer of Aldermoor Bridge born?" in out
     assert ">>She was born in Port Verrin in 1832.<<" in out
     assert "answer Port Verrin" in out
+
+
+def test_an_error_without_end_is_shown_in_a_line(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def without_end(self: BM25, query: object, k: int) -> object:
+        raise ValueError("x\n" * 100_000)
+
+    monkeypatch.setattr(BM25, "recall", without_end)
+    stopped = run(capsys, *HOTPOT, "arch=bm25", "hydra.run.dir=stopped")
+    assert stopped.status == 1
+    (last,) = (line for line in stopped.err.splitlines() if "the last: ValueError: x x" in line)
+    assert len(last) < 700
+    given = ("-m", *HOTPOT, "arch=bm25,none", "n_cases=2", "max_errors=9", "hydra.sweep.dir=s")
+    swept = run(capsys, *given)
+    assert swept.status == 0
+    failed = next(path.parent for path in Path("s").glob("*bm25*/rows.parquet"))
+    shown = framework(capsys, "show", str(failed), "case=0")
+    assert shown.status == 0
+    for text in (stopped.err, swept.out, swept.err, shown.out):
+        assert "\nx\nx\n" not in text
+        assert len(text) < 20_000
+    assert "ERROR ValueError: x x" in shown.out
 
 
 def test_a_case_is_found_by_index_and_by_id(capsys: pytest.CaptureFixture[str]) -> None:

@@ -35,8 +35,31 @@ def test_every_number_of_the_table_is_in_it(
     assert re.findall(r"\d*\.\d+", text[text.index(r"\midrule") :]) == numbers
     assert text.count(r"\begin{table}") == text.count(r"\end{table}") == 1
     first = text.splitlines()[0].split()
-    assert first[:4] == ["%", "decisionbench", "verify", "mine"]
-    assert framework(capsys, "verify", str(sweep), *first[4:]).status == 0
+    assert first[:4] == ["%", "decisionbench", "verify", str(sweep)]
+    assert framework(capsys, *first[2:]).status == 0
+
+
+@pytest.mark.parametrize(
+    ("at", "given", "told"),
+    [("..", "{}/mine", "{}/mine"), (".", "mine", "mine"), ("mine", ".", "{}/mine")],
+)
+def test_its_first_line_runs_where_it_was_exported(
+    sweep: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    at: str,
+    given: str,
+    told: str,
+) -> None:
+    monkeypatch.chdir(sweep.parent / at)
+    parent = sweep.parent.resolve() if at == "mine" else Path(sweep.parent.name)
+    path = tmp_path / "tables.tex"
+    sweep_ = given.format(parent)
+    assert framework(capsys, "export", sweep_, "--to", "latex", str(path)).status == 0
+    first = path.read_text(encoding="utf-8").splitlines()[0].split()
+    assert first[3] == told.format(parent)
+    assert framework(capsys, *first[2:]).status == 0
 
 
 def test_files_beside_it_are_left_alone(

@@ -108,6 +108,9 @@ def test_shards_give_the_rows_of_the_whole(capsys: pytest.CaptureFixture[str]) -
     }
     assert framework(capsys, "verify", str(merged)).out.startswith("ok: ")
     assert framework(capsys, "report", str(merged)).status == 0
+    first = min(load_state(merged / SHARDS / shard["name"]).began for shard in known)
+    assert first < load_state(merged).began
+    assert f"| begun | {first[:19].replace('T', ' ')} UTC |" in (merged / "report.md").read_text()
     assert framework(capsys, "replay", str(merged)).out.startswith("same: 144 rows")
     assert framework(capsys, "verify", str(merged)).status == 0, "the page changes nothing"
     assert run(capsys, *RUN[:1], "arch=none", *RUN[3:], at("none")).status == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -128,14 +129,16 @@ def _check_what_is_tampered_with(path: Path, capsys: pytest.CaptureFixture[str])
     other = next(i for i, t in enumerate(arm["tried"]) if t["settings"] != arm["chosen"])
     best = next(t for t in arm["tried"] if t["settings"] == arm["chosen"])
 
-    def told(**changed: object) -> str:
-        arms = list(plan["tuning"]["arms"])
-        arms[number] = {**arm, **changed}
-        tampered = {**plan, "tuning": {**plan["tuning"], "arms": arms}}
+    def tells(tampered: dict[str, Any]) -> str:
         (path / "sweep_plan.json").write_text(json.dumps(tampered), encoding="utf-8")
         capsys.readouterr()
         assert cli.main(["verify", str(path)]) == 1
-        return next(line for line in capsys.readouterr().out.splitlines() if "plan.json" in line)
+        return next(line for line in capsys.readouterr().out.splitlines() if ": ok: " not in line)
+
+    def told(**changed: object) -> str:
+        arms = list(plan["tuning"]["arms"])
+        arms[number] = {**arm, **changed}
+        return tells({**plan, "tuning": {**plan["tuning"], "arms": arms}})
 
     def with_trial(**changed: object) -> str:
         tried = list(arm["tried"])
@@ -153,6 +156,26 @@ def _check_what_is_tampered_with(path: Path, capsys: pytest.CaptureFixture[str])
     assert told(chosen=settings).startswith(f"{named}what was chosen is not")
     assert told(tried=arm["tried"][:2]).startswith(f"{named}2 trials of 3")
     assert told(tried=None).endswith("not what a tuned sweep writes (TypeError)")
+    for key, value in (
+        ("overrides", [*arm["overrides"], "seed=8"]), ("budget", "other"), ("distinct", 2),
+        ("n_cases", 99), ("calls", 99), ("cost_usd", 9.5),
+    ):  # fmt: skip
+        assert told(**{key: value}) == f"{named}{key} is not that of its runs"
+    assert told(arm="other") == f"{named}arm is not that of its runs"
+    ended = f"{path / 'sweep_plan.json'}: not the plan that the sweep ended with"
+    assert told(space={}) == ended
+    assert told(space={**arm["space"], "k1": [0, 9]}) == ended
+    if "tuned" in arm:
+        assert told(tuned="other") == ended
+    for tuning in (None, {**plan["tuning"], "done": False}):
+        tampered = {k: v for k, v in {**plan, "tuning": tuning}.items() if v is not None}
+        assert tells(tampered) == ended
+        sweep_json = (path / "sweep.json").read_text(encoding="utf-8")
+        (path / "sweep.json").write_text(re.sub(r',\n  "plan": "[^"]*"', "", sweep_json))
+        assert tells(tampered).endswith(": extra"), "the trials, of which nothing is told"
+        (path / "sweep.json").write_text(sweep_json, encoding="utf-8")
+    (path / "sweep_plan.json").write_text(json.dumps(plan), encoding="utf-8")
+    assert cli.main(["verify", str(path)]) == 0
 
 
 def _check_halves(path: Path) -> None:

@@ -64,6 +64,8 @@ def few_rules(data: dict[str, Any]) -> None:
     data["policy"]["in_force"] = [4, 4]
 
 
+NORMAL = {"kind": "normal", "mean": 700, "sd": 70, "source": "assumed"}
+LOGNORMAL = {"kind": "lognormal", "median": 700, "sigma": 0.1, "source": "assumed"}
 MISTAKES = {
     "unknown top key": (put(1, "lable"), "lable: no such key"),
     "unknown key of a fact": (put("x", "facts", "income", "lable"), "facts.income.lable: no such"),
@@ -223,6 +225,14 @@ MISTAKES = {
         ),
         "facts.fico_score.distribution.mean: 5200 given, outside the range",
     ),
+    **{
+        f"{key} of {value}": (
+            put({**given, key: value}, "facts", "fico_score", "distribution"),
+            f"facts.fico_score.distribution.{key}: {value} given, above 0 expected",
+        )
+        for given, key in ((NORMAL, "sd"), (LOGNORMAL, "sigma"), (LOGNORMAL, "median"))
+        for value in (0, -40)
+    },
     "quantiles out of range": (
         put(
             {"kind": "quantiles", "values": [1, 2], "source": "assumed"},
