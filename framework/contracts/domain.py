@@ -74,7 +74,7 @@ class ProtectedGroups:
     adverse: frozenset[str]
 
 
-class Domain(Configured[S]):
+class Domain(Configured[S], group="domain"):
     """Histories and the cases asked of them, with gold. Deterministic in (settings, seed, index).
 
     `provides` says what can be measured of its cases, in words of `PROVIDED`, first things first:

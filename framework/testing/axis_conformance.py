@@ -25,7 +25,6 @@ test yourself, on a case where your axis has nothing to measure.
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -63,12 +62,11 @@ from framework.testing.arch_conformance import (
     TASK,
     NoClient,
     RuleClient,
+    as_laws,
     freeze,
     history,
     settle,
 )
-
-_NAME: Final = re.compile(r"[a-z0-9_]+")
 
 
 class YesJudge(Judge[NoSettings]):
@@ -253,26 +251,11 @@ def check_declarations(axis: type[Axis[Any]], settings: Any) -> None:
     """Columns have well-formed, distinct names; directions and model-free names are of them."""
     assert isinstance(settings, axis.Settings), f"settings are not {axis.Settings.__name__}"
     assert (axis.__doc__ or "").strip(), "a docstring defines each column, its range and source"
-    assert isinstance(axis.names, tuple), "names is not a tuple"
-    assert axis.names, "names: no columns"
-    assert len(set(axis.names)) == len(axis.names), "names: two columns of one name"
-    bad = [name for name in axis.names if not _NAME.fullmatch(name)]
-    assert not bad, f"names: {', '.join(bad)}: only a to z, 0 to 9 and _ are allowed"
+    with as_laws():
+        axis.check_declared()
     known = {word for domain in plugins("domain") for word in domain.cls.provides} | set(PROVIDED)
     for word in axis.needs:
         assert word in known, f"needs: no domain provides {word!r}{nearest(word, known)}"
-    directed = set(axis.higher_is_better)
-    assert directed == set(axis.names), (
-        f"higher_is_better must name every column and no other; differing: "
-        f"{', '.join(sorted(directed ^ set(axis.names)))}"
-    )
-    for name, better in axis.higher_is_better.items():
-        assert better in (True, False, None), f"higher_is_better of {name} is {better!r}"
-    for said in ("model_free", "of_success", "signed"):
-        strangers = set(getattr(axis, said)) - set(axis.names)
-        assert not strangers, f"{said}: {', '.join(sorted(strangers))} is no column"
-    strangers = {*axis.precision, *axis.precision.values()} - set(axis.names)
-    assert not strangers, f"precision: {', '.join(sorted(strangers))} is no column"
 
 
 def check_score(instance: Axis[Any], scored: Scored) -> None:
