@@ -30,6 +30,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from framework.contracts import PROVIDED, Axis, Client, Domain, Judge, Scored, Verdict
+from framework.contracts.axes import check_distinct
 from framework.pipeline.pack import pack
 from framework.records import (
     ABSTAIN,
@@ -253,9 +254,15 @@ def check_declarations(axis: type[Axis[Any]], settings: Any) -> None:
     assert (axis.__doc__ or "").strip(), "a docstring defines each column, its range and source"
     with as_laws():
         axis.check_declared()
+        check_distinct([*(p.cls for p in plugins("axis") if not _is(p.cls, axis)), axis])
     known = {word for domain in plugins("domain") for word in domain.cls.provides} | set(PROVIDED)
     for word in axis.needs:
         assert word in known, f"needs: no domain provides {word!r}{nearest(word, known)}"
+
+
+def _is(one: type[Axis[Any]], other: type[Axis[Any]]) -> bool:
+    """Whether they are the same class, imported twice maybe."""
+    return (one.__module__, one.__qualname__) == (other.__module__, other.__qualname__)
 
 
 def check_score(instance: Axis[Any], scored: Scored) -> None:
