@@ -24,7 +24,6 @@ test yourself, on a case where your axis has nothing to measure.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
@@ -32,6 +31,7 @@ from typing import Any, Final
 from framework.contracts import PROVIDED, Axis, Client, Domain, Judge, Scored, Verdict
 from framework.contracts.axes import check_distinct
 from framework.pipeline.pack import pack
+from framework.pipeline.score import filled
 from framework.records import (
     ABSTAIN,
     Answer,
@@ -269,12 +269,8 @@ def check_score(instance: Axis[Any], scored: Scored) -> None:
     """The declared columns, finite or None, the same each time, with nothing changed."""
     before = freeze(_data(scored))
     score = _ask(instance, scored)
-    assert isinstance(score, AxisScore), f"score gives {type(score).__name__}, not AxisScore"
-    differ = set(score.values) ^ set(instance.names)
-    assert not differ, f"columns filled and declared differ: {', '.join(sorted(differ))}"
-    for name, value in score.values.items():
-        assert value is None or type(value) in (int, float), f"{name} is {value!r}: float or None"
-        assert value is None or math.isfinite(value), f"{name} is {value}"
+    with as_laws():
+        filled(instance, score)
     assert isinstance(score.evidence, tuple), "evidence is not a tuple of lines"
     assert all(isinstance(line, str) for line in score.evidence), "evidence: a line is no text"
     assert freeze(_data(scored)) == before, "score changed what it was given"
