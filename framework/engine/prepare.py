@@ -21,6 +21,7 @@ from framework.contracts import (
     RunProtocol,
 )
 from framework.engine.account import check_prices, served_of
+from framework.engine.declared import check_domain
 from framework.engine.domains import open_domain
 from framework.errors import UserError
 from framework.models.client import ModelClient
@@ -162,7 +163,8 @@ def check(plan: Plan) -> Prepared:
     prepared = prepare(plan)
     pipeline = prepared.pipeline
     domain = pipeline.domain
-    pipeline.open_arch("", 0)
+    check_domain(domain)
+    _check_trials(pipeline)
     check_prices(plan, served_of(pipeline.model, pipeline.judge, pipeline.embedder))
     plan.parts["tracking"].create()
     prepared.protocol.check(domain)
@@ -177,6 +179,17 @@ def check(plan: Plan) -> Prepared:
             f"the smallest event of the first history ({counted(smallest, 'token')})"
         )
     return prepared
+
+
+def _check_trials(pipeline: Pipeline) -> None:
+    """Raise UserError for an arm that can't be opened here, or that says no number of trials."""
+    trials: Any = pipeline.trials
+    if type(trials) is not int or trials < 1:
+        arch = pipeline.arch
+        raise UserError(
+            f"arch={arch.name} ({arch.__module__}.{arch.__qualname__}): trials is {trials!r}, "
+            "a whole number of at least 1 expected"
+        )
 
 
 def data_of(domain: Domain[Any]) -> dict[str, Any]:
