@@ -314,6 +314,8 @@ async def _drive(plan: Plan, prepared: Prepared, run: RunDirectory, listener: Li
                 raise too_many
         finally:
             await prepared.close()
+    if not len(run.rows) and next(iter(prepared.cases), None) is not None:
+        raise UserError(f"protocol={plan.label('protocol')} gave no row of any case")
     # A finite domain may have fewer cases than were asked for.
     last = next((row.error for row in reversed(run.rows) if row.error), "")
     _stop_on_errors(plan, errors, len(run.rows), last)

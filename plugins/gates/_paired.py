@@ -216,7 +216,7 @@ def best_constant(baseline: Sequence[Row], axis: str) -> tuple[str, list[Row]] |
     if not any(axis in plugin.cls.of_decision for plugin in axis_plugins()):
         return None
     expected = {row.case_id: row.expected for row in baseline}
-    if not all(expected.values()):
+    if not expected or not all(expected.values()):
         return None
     judged = {row.case_id: row.expected for row in of_read_forms(baseline)}
     ((best, _), *_) = Counter(judged.values()).most_common(1)
