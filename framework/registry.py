@@ -80,6 +80,8 @@ class _Announced:
     opaque: list[str] = field(default_factory=list)
 
 
+contracts: Final[dict[str, type[Any]]] = {}
+"""By group, the base class of its plugins: those of `framework.contracts` put themselves here."""
 _plugins: dict[tuple[str, str], Plugin] = {}
 _aliases: dict[tuple[str, str], str] = {}
 _broken: dict[str, str] = {}
@@ -92,7 +94,8 @@ def register(
 
     The settings type is the class attribute `Settings` (a frozen dataclass) or `NoSettings`.
     Raises ValueError for a name of another form, and when another class already bears the name: two
-    plugins of one name would make results ambiguous.
+    plugins of one name would make results ambiguous. Raises TypeError for a class that is not what
+    its group's contract says (`Configured.check_declared`).
     """
     if _NAME.fullmatch(name) is None:
         raise ValueError(f"{group}={name}: a name of lower case, digits and _ expected")
@@ -107,10 +110,14 @@ def register(
             others = [] if same == (cls.__module__, cls.__qualname__) else [same[0]]
         if others:
             raise ValueError(_twice(group, name, [*others, cls.__module__]))
+        cls.name = name  # type: ignore[attr-defined]  # every contract declares `name: ClassVar[str]`
+        if (contract := contracts.get(group)) is not None:
+            if not issubclass(cls, contract):
+                raise TypeError(f"{cls.__qualname__} is no {contract.__name__}")
+            cls.check_declared()  # type: ignore[attr-defined]  # a contract has it
         settings = getattr(cls, "Settings", NoSettings)
         _plugins[group, name] = Plugin(group=group, name=name, cls=cls, settings=settings)
         _aliases.update({(group, alias): name for alias in aliases})
-        cls.name = name  # type: ignore[attr-defined]  # every contract declares `name: ClassVar[str]`
         return cls
 
     return decorate

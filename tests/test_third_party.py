@@ -168,3 +168,70 @@ def test_its_author_can_run_the_conformance_suites(installed: Path, tmp_path: Pa
     )
     done = python(installed, tmp_path, "-c", checks)
     assert done.returncode == 0, done.stderr
+
+
+ODD = """
+from framework.contracts import Arch, Axis
+from framework.registry import register
+
+
+@register("{group}", "sample_odd")
+class Odd({base}):
+    {body}
+
+    def recall(self, query, k):
+        return []
+
+    def score(self, scored):
+        return self.undefined()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("group", "base", "body", "asks", "why"),
+    [
+        ("axis", "Axis", "pass", "extra_axes=[sample_odd]", "not declared: names"),
+        ("arch", "Arch", "pass", "arch=sample_odd", "not implemented: ingest"),
+        ("arch", "object", "pass", "arch=sample_odd", "Odd is no Arch"),
+    ],
+)
+def test_a_class_of_the_wrong_form_hurts_only_who_asks_for_it(
+    installed: Path, tmp_path: Path, group: str, base: str, body: str, asks: str, why: str
+) -> None:
+    odd = shutil.copytree(installed, tmp_path / "odd")
+    text = ODD.format(group=group, base=base, body=body)
+    (odd / "sample_decisionbench" / "odd.py").write_text(text)
+    words = ("domain=sample_guests", "budget=absolute", "n_cases=2", "tracking=none")
+    run = python(odd, tmp_path, str(ROOT / "run.py"), *words)
+    assert run.returncode == 0, run.stderr
+    run = python(odd, tmp_path, str(ROOT / "run.py"), *words, asks)
+    assert run.returncode == 2
+    assert run.stderr.strip().count("\n") == 0
+    assert f"{group}=sample_odd: sample_decisionbench.odd failed to import" in run.stderr
+    assert why in run.stderr
+
+
+@pytest.mark.slow
+def test_an_axis_with_a_column_of_another_is_told_by_every_command_that_knows_columns(
+    installed: Path, tmp_path: Path
+) -> None:
+    words = ("domain=sample_guests", "budget=absolute", "n_cases=2", "tracking=none")
+    swept = (*words, "-m", "arch=newest_first,none", "hydra.sweep.dir=runs/before")
+    ran = python(installed, tmp_path, str(ROOT / "run.py"), *swept)
+    assert ran.returncode == 0, ran.stderr
+    odd = shutil.copytree(installed, tmp_path / "odd")
+    body = 'higher_is_better = {"frp": False, "surface_ceiling": False}'
+    text = ODD.format(group="axis", base="Axis", body=body)
+    (odd / "sample_decisionbench" / "odd.py").write_text(text)
+    said = "axis sample_odd (sample_decisionbench.odd): column frp is that of axis frp ("
+    for command in (
+        (str(ROOT / "run.py"), *words),
+        ("-m", "framework", "list"),
+        ("-m", "framework", "verify", "runs/before"),
+        ("-m", "framework", "report", "runs/before"),
+    ):
+        told = python(odd, tmp_path, *command)
+        assert told.returncode == 2, (command, told.stdout, told.stderr)
+        assert told.stderr.strip().count("\n") == 0
+        assert said in told.stderr

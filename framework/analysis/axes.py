@@ -14,10 +14,9 @@ import numpy.typing as npt
 
 from framework.analysis.cost import Sharing, cost_effectiveness, sharing
 from framework.analysis.forms import asks_model, model_free_axes, poolable
-from framework.contracts import Axis
+from framework.contracts import Axis, axis_plugins
 from framework.errors import UserError
 from framework.records import Row
-from framework.registry import plugins
 from framework.rows import PackedRows
 from framework.statistics.clusters import FloatArray
 from framework.statistics.intervals import Interval, mean_intervals
@@ -34,7 +33,7 @@ def axis_meta(success_axis: str = "") -> dict[str, dict[str, Any]]:
     success_axis : the domain's; where a judge fills it, what rests on success is judged as well.
     """
     meta: dict[str, dict[str, Any]] = {}
-    known = plugins("axis")
+    known = axis_plugins()
     judged = any(success_axis in plugin.cls.judged for plugin in known)
     for plugin in known:
         for name in plugin.cls.names:
@@ -61,17 +60,17 @@ def signed() -> frozenset[str]:
 
 def ratios() -> dict[str, tuple[str, str]]:
     """By name, the two axes whose means are divided."""
-    return {name: pair for plugin in plugins("axis") for name, pair in plugin.cls.ratios.items()}
+    return {name: pair for plugin in axis_plugins() for name, pair in plugin.cls.ratios.items()}
 
 
 def balanced() -> dict[str, str]:
     """By name, the axis whose means by gold decision are averaged."""
-    return {name: axis for plugin in plugins("axis") for name, axis in plugin.cls.balanced.items()}
+    return {name: axis for plugin in axis_plugins() for name, axis in plugin.cls.balanced.items()}
 
 
 def corrected() -> dict[str, str]:
     """By name, the axis whose mean is corrected for the judge's error."""
-    return {n: axis for plugin in plugins("axis") for n, axis in plugin.cls.corrected.items()}
+    return {n: axis for plugin in axis_plugins() for n, axis in plugin.cls.corrected.items()}
 
 
 def with_corrected(axes: Iterable[str]) -> list[str]:
@@ -82,7 +81,7 @@ def with_corrected(axes: Iterable[str]) -> list[str]:
 
 def correctable() -> dict[str, type[Axis[Any]]]:
     """The classes of the axes that `corrected` names."""
-    return {a: plugin.cls for plugin in plugins("axis") for a in plugin.cls.corrected.values()}
+    return {a: plugin.cls for plugin in axis_plugins() for a in plugin.cls.corrected.values()}
 
 
 def verdicts_behind(axis: str, success_axis: str) -> str:

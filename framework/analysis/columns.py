@@ -13,7 +13,8 @@ from functools import cache
 from typing import Final
 
 from framework.analysis import cost
-from framework.registry import Plugin, plugins
+from framework.contracts import axis_plugins
+from framework.registry import Plugin
 
 _ANY: Final = "NAME"
 _OTHERS: Final = {
@@ -53,6 +54,6 @@ def of_cost() -> dict[str, str]:
 def definitions() -> dict[str, str]:
     """By column of any table of axes, its definition."""
     found = {**_OTHERS, **of_cost()}
-    for plugin in plugins("axis"):
+    for plugin in axis_plugins():
         found |= columns_of(plugin)
     return found

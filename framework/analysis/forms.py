@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
+from framework.contracts import axis_plugins
 from framework.records import Row
-from framework.registry import plugins
 from framework.rows import PackedRows, chosen
 
 _MEMORY: Final = ("ingest", "recall")
@@ -41,7 +41,7 @@ def asks_model(row: Row) -> bool:
 
 def model_free_axes() -> set[str]:
     """The axes in which no model has a hand, where none built the memory."""
-    return {name for plugin in plugins("axis") for name in plugin.cls.model_free}
+    return {name for plugin in axis_plugins() for name in plugin.cls.model_free}
 
 
 def of_read_forms(rows: Sequence[Row]) -> Sequence[Row]:

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from framework.contracts import axis_plugins
 from framework.errors import UserError
 from framework.registry import Plugin, broken, nearest, plugins
 from framework.reporting.terminal import wrapped
@@ -45,6 +46,7 @@ def list_plugins(args: argparse.Namespace) -> int:
         if group == args.group == "axis":
             print("\nwhat being right costs, in every run whose domain says what success is")
             _print_columns(of_cost())
+    axis_plugins()  # raises for two of one column: no other command could be run
     for package, why in broken().items():
         print(f"could not import {package}: {why}", file=sys.stderr)
     return 1 if broken() else 0

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from framework.contracts.arch import Arch, ArchContext, Mutable, Query
 from framework.contracts.awaiting import maybe_await
+from framework.contracts.axes import axis_plugins
 from framework.contracts.domain import PROVIDED, REPORTED, Domain, ProtectedGroups, Provenance
 from framework.contracts.embedder import Embedder
 from framework.contracts.extractor import Extractor
@@ -101,5 +102,6 @@ __all__ = [
     "Verdict",
     "Views",
     "answer_by_rule",
+    "axis_plugins",
     "maybe_await",
 ]

@@ -43,7 +43,7 @@ class ArchContext:
     trial: int = 0
 
 
-class Arch(Configured[S]):
+class Arch(Configured[S], group="arch"):
     """A memory architecture: one instance is opened per history (and trial).
 
     Declarations are printed beside every result, so a reader sees what an arm was told.

@@ -62,7 +62,7 @@ class KnownAnswer(Known):
         return [await maybe_await(judge.equivalent(*given, client))]
 
 
-class CalibrationSet(Configured[S]):
+class CalibrationSet(Configured[S], group="calibration"):
     """Answers that a judge is tried with; `calibrate JUDGE --set NAME` does.
 
     demand : the method of `Judge` that it tries, which the axes that it corrects name too.

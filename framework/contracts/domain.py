@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
+from framework.contracts.axes import axis_plugins
 from framework.contracts.configured import Configured, S
 from framework.records import (
     ABSTAIN,
@@ -19,7 +20,6 @@ from framework.records import (
     Gold,
     GoldItem,
 )
-from framework.registry import plugins
 
 REPORTED: Final = 1_000
 """Cases of a run that `Domain.report` is given at most."""
@@ -74,7 +74,7 @@ class ProtectedGroups:
     adverse: frozenset[str]
 
 
-class Domain(Configured[S]):
+class Domain(Configured[S], group="domain"):
     """Histories and the cases asked of them, with gold. Deterministic in (settings, seed, index).
 
     `provides` says what can be measured of its cases, in words of `PROVIDED`, first things first:
@@ -106,7 +106,7 @@ class Domain(Configured[S]):
         place = {word: index for index, word in enumerate(cls.provides)}
         matched = [
             (place[axis.cls.needs[0]], axis.name)
-            for axis in plugins("axis")
+            for axis in axis_plugins()
             if axis.cls.needs and place.keys() >= set(axis.cls.needs)
         ]
         return tuple(name for _, name in sorted(matched))

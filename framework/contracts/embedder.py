@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-class Embedder(Configured[S]):
+class Embedder(Configured[S], group="embedder"):
     """Turns texts into vectors. One instance serves a whole run.
 
     kind : `lexical` for hashed words, where similarity is overlap of words and a result is marked a

@@ -11,7 +11,7 @@ from framework.contracts.model import Client
 from framework.records import Event
 
 
-class Extractor(Configured[S]):
+class Extractor(Configured[S], group="extractor"):
     """Reads a typed graph from raw text. One instance serves a whole run.
 
     The pipeline runs it before an arm that declares `uses_extractor` takes the history in, and

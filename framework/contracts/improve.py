@@ -153,7 +153,7 @@ class Sizes:
     test: int = 100
 
 
-class Target(Configured[S]):
+class Target(Configured[S], group="target"):
     """A pipeline under the loop: how it is measured, where it may be edited, why it fails.
 
     `domains` names the domain plugins that it works on; empty for any. The reader sees the
@@ -288,7 +288,7 @@ class Assignment:
     form: Mapping[str, Any] = EMPTY
 
 
-class Author(Configured[S]):
+class Author(Configured[S], group="author"):
     """Drafts edits. What it returns is text, and the static gate alone says what it is.
 
     The text should be one JSON object with `seam` and that seam's payload (see `Patch`), and may
@@ -326,7 +326,7 @@ class Diagnosis:
     attempt: int
 
 
-class Routing(Configured[S]):
+class Routing(Configured[S], group="routing"):
     """Decides what the next edit is drafted for.
 
     probes : whether a draft is made at each seam of the route, and the one that gains most correct

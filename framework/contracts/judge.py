@@ -28,7 +28,7 @@ class Verdict:
     supported: bool = True
 
 
-class Judge(Configured[S]):
+class Judge(Configured[S], group="judge"):
     """Judges an answer. No signature carries an arm's name: a judge cannot see it."""
 
     kind: ClassVar[Literal["rule-based", "llm"]]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from framework.contracts.calibration import ANSWERS
 from framework.contracts.configured import Configured, S
@@ -15,6 +16,13 @@ from framework.contracts.judge import Judge
 from framework.contracts.model import Client
 from framework.records import ABSTAIN, Answer, AxisScore, Case, MemoryView, Row
 from framework.rows import is_taken
+
+_NAME: Final = re.compile(r"[a-z0-9_]+")
+_OWN: Final = (
+    "model_free", "judged", "of_success", "differences", "demands", "amounts", "signed",
+    "of_decision",
+)  # fmt: skip
+"""Attributes of an axis that name columns of its own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +64,7 @@ class Scored:
         return self.domain.sufficient(self.case, self.retained)
 
 
-class Axis(Configured[S]):
+class Axis(Configured[S], group="axis"):
     """One measure or a family computed together.
 
     needs : what a domain must provide for the axis to apply to its cases, in words of
@@ -120,6 +128,42 @@ class Axis(Configured[S]):
         taken = [name for name in getattr(cls, "names", ()) if is_taken(name)]
         if taken:
             raise ValueError(f"{cls.__name__}.names: a column of every row is named {taken[0]!r}")
+
+    @classmethod
+    def check_declared(cls) -> None:
+        """Columns have well-formed, distinct names; all else that is declared is of them.
+
+        Raises TypeError naming the class, the attribute and the column.
+        """
+        super().check_declared()
+        if problem := next(cls._problems(), None):
+            raise TypeError(f"{cls.__qualname__}: {problem}")
+
+    @classmethod
+    def _problems(cls) -> Iterator[str]:
+        names: Any = cls.names
+        if not isinstance(names, tuple):
+            yield "names is not a tuple"
+        if not names:
+            yield "names: no columns"
+        if len(set(names)) != len(names):
+            yield "names: two columns of one name"
+        if bad := [name for name in names if not _NAME.fullmatch(name)]:
+            yield f"names: {', '.join(bad)}: only a to z, 0 to 9 and _ are allowed"
+        if differing := set(cls.higher_is_better) ^ set(names):
+            yield (
+                "higher_is_better must name every column and no other; differing: "
+                f"{', '.join(sorted(differing))}"
+            )
+        for name, better in cls.higher_is_better.items():
+            if better not in (True, False, None):
+                yield f"higher_is_better of {name} is {better!r}"
+        said = {name: set(getattr(cls, name)) for name in _OWN}
+        said["precision"] = {*cls.precision, *cls.precision.values()}
+        said["corrected"] = set(cls.corrected.values())
+        for name, columns in said.items():
+            if strangers := columns - set(names):
+                yield f"{name}: {', '.join(sorted(strangers))} is no column"
 
     def undefined(self) -> AxisScore:
         """No value in any column."""

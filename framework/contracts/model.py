@@ -121,7 +121,7 @@ class Reply(Generic[Res]):
     usage: Usage | None = None
 
 
-class Model(Configured[S]):
+class Model(Configured[S], group="model"):
     """Answers operations. `kind` is `rule-based` or `llm` and marks every row and report.
 
     reads_forms : the forms of wording (`form` among the tags of a case) that it was made to read;

@@ -16,7 +16,7 @@ ACTED: Final = "operator:"
 """Before the name of an operator that acted, among the answer's provisions."""
 
 
-class Operator(Configured[S]):
+class Operator(Configured[S], group="operator"):
     """A step between reader and answer, which acts where its detector fires.
 
     What a clause of a prompt asks for always, an operator does where the view has the structure

@@ -11,7 +11,7 @@ from framework.contracts.model import Client
 from framework.records import Answer, MemoryView, TaskCard
 
 
-class Budget(Configured[S]):
+class Budget(Configured[S], group="budget"):
     """How many tokens a view may hold, and how the last item is packed."""
 
     @abstractmethod
@@ -24,7 +24,7 @@ class Budget(Configured[S]):
         return "truncate"
 
 
-class Reader(Configured[S]):
+class Reader(Configured[S], group="reader"):
     """Turns a view into an answer through a model.
 
     searches : it says what to ask its memory next, at most `rounds` recalls in all. The pipeline

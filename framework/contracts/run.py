@@ -34,7 +34,7 @@ class GateOutcome:
     against: Mapping[str, str] = field(default_factory=dict)
 
 
-class Gate(Configured[S]):
+class Gate(Configured[S], group="gate"):
     """Decides on rows of a run against the rows of its baseline on the same cases.
 
     in_loops : whether it judges interim analyses of a loop, whose rows have the one axis `correct`.
@@ -138,7 +138,7 @@ class ProtocolContext:
     live: bool = True
 
 
-class RunProtocol(Configured[S]):
+class RunProtocol(Configured[S], group="protocol"):
     """Drives the one path. It has no path of its own.
 
     answers : whether a reader answers. groups : config groups that only this protocol has.
@@ -195,7 +195,7 @@ class RunProtocol(Configured[S]):
         return None
 
 
-class Tracker(Configured[S]):
+class Tracker(Configured[S], group="tracking"):
     """Copies finished run and sweep directories to a tracking server. The directory is the truth.
 
     An upload may be repeated: it finishes what was cut off and makes nothing twice (the ids are

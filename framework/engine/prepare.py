@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -21,6 +22,7 @@ from framework.contracts import (
     RunProtocol,
 )
 from framework.engine.account import check_prices, served_of
+from framework.engine.declared import check_domain
 from framework.engine.domains import open_domain
 from framework.errors import UserError
 from framework.models.client import ModelClient
@@ -81,7 +83,7 @@ def prepare(
 
 
 def _cases(domain: Domain[Any], top: TopLevel, groups: Sequence[str]) -> Iterator[Case]:
-    cases = map(_named, domain.cases(top.n_cases, top.seed))
+    cases = _distinct(domain, top)
     if top.part is None:
         return cases
     if groups:
@@ -96,10 +98,27 @@ def part_named(given: str) -> Part:
     return part
 
 
-def _named(case: Case) -> Case:
-    if any(str(name) != name for name in (case.id, case.history_id)):
-        raise UserError(f"domain: case {case.id!r} of history {case.history_id!r}: ids are texts")
-    return case
+def _distinct(domain: Domain[Any], top: TopLevel) -> Iterator[Case]:
+    """The first cases of a domain, as many as were asked for.
+
+    Raises UserError for an id that is no text, or that an earlier case has. Ids in their order, as
+    those of most generated cases, need not be remembered.
+    """
+    drawn = partial(domain.cases, top.n_cases, top.seed)
+    last, known = "", None
+    for number, case in enumerate(islice(drawn(), top.n_cases)):
+        if any(str(name) != name for name in (case.id, case.history_id)):
+            raise UserError(
+                f"domain: case {case.id!r} of history {case.history_id!r}: ids are texts"
+            )
+        if known is None and number and case.id <= last:
+            known = {earlier.id for earlier in islice(drawn(), number)}
+        if known is not None:
+            if case.id in known:
+                raise UserError(f"domain={domain.name}: two cases of the id {case.id!r}")
+            known.add(case.id)
+        last = case.id
+        yield case
 
 
 def _open_protocol(plan: Plan, gate: Gate[Any]) -> RunProtocol[Any]:
@@ -162,7 +181,8 @@ def check(plan: Plan) -> Prepared:
     prepared = prepare(plan)
     pipeline = prepared.pipeline
     domain = pipeline.domain
-    pipeline.open_arch("", 0)
+    check_domain(domain)
+    _check_trials(pipeline)
     check_prices(plan, served_of(pipeline.model, pipeline.judge, pipeline.embedder))
     plan.parts["tracking"].create()
     prepared.protocol.check(domain)
@@ -177,6 +197,17 @@ def check(plan: Plan) -> Prepared:
             f"the smallest event of the first history ({counted(smallest, 'token')})"
         )
     return prepared
+
+
+def _check_trials(pipeline: Pipeline) -> None:
+    """Raise UserError for an arm that can't be opened here, or that says no number of trials."""
+    trials: Any = pipeline.trials
+    if type(trials) is not int or trials < 1:
+        arch = pipeline.arch
+        raise UserError(
+            f"arch={arch.name} ({arch.__module__}.{arch.__qualname__}): trials is {trials!r}, "
+            "a whole number of at least 1 expected"
+        )
 
 
 def data_of(domain: Domain[Any]) -> dict[str, Any]:

@@ -332,6 +332,8 @@ async def _drive(plan: Plan, prepared: Prepared, run: RunDirectory, listener: Li
             raise KeyboardInterrupt
         if too_many is not None:
             raise too_many
+    if not len(run.rows) and next(iter(prepared.cases), None) is not None:
+        raise UserError(f"protocol={plan.label('protocol')} gave no row of any case")
     # A finite domain may have fewer cases than were asked for.
     _stop_on_errors(plan, errors, len(run.rows), last)
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from math import isfinite
+from typing import Any, Final
 
 from framework.contracts import Axis, Scored, maybe_await
 from framework.models.client import track_usage_as
 from framework.pipeline.recording_judge import RecordingJudge
 from framework.records import AxisScore
+
+_NUMBERS: Final = (float, int)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -103,6 +106,31 @@ def _told(axis: Axis[Any], recorder: RecordingJudge | None) -> list[dict[str, An
 
 async def _score(axis: Axis[Any], scored: Scored) -> AxisScore:
     if not axis.uses_embedder:
-        return await maybe_await(axis.score(replace(scored, embedder=None)))
+        return filled(axis, await maybe_await(axis.score(replace(scored, embedder=None))))
     with track_usage_as("measure"):
-        return await maybe_await(axis.score(scored))
+        return filled(axis, await maybe_await(axis.score(scored)))
+
+
+def filled(axis: Axis[Any], score: AxisScore) -> AxisScore:
+    """The score, where it fills the axis's columns and no others with finite numbers or None.
+
+    Raises TypeError or ValueError naming the axis and the column.
+    """
+    if not isinstance(score, AxisScore):
+        raise TypeError(f"{_named(axis)}: score gives {type(score).__name__}, not AxisScore")
+    values = score.values
+    if values.keys() != set(axis.names):
+        differing = ", ".join(sorted(map(str, set(values) ^ set(axis.names))))
+        raise ValueError(f"{_named(axis)}: columns filled and declared differ: {differing}")
+    for name, value in values.items():
+        if value is None:
+            continue
+        if type(value) not in _NUMBERS:
+            raise TypeError(f"{_named(axis)}: {name} is {value!r}: float or None expected")
+        if not isfinite(value):
+            raise ValueError(f"{_named(axis)}: {name} is {value}")
+    return score
+
+
+def _named(axis: Axis[Any]) -> str:
+    return f"axis {getattr(axis, 'name', type(axis).__qualname__)}"

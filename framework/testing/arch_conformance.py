@@ -21,6 +21,7 @@ import asyncio
 import inspect
 import math
 from collections.abc import Awaitable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar, cast
 
@@ -34,6 +35,7 @@ from framework.contracts import (
     Query,
     answer_by_rule,
 )
+from framework.errors import UserError
 from framework.records import EMPTY, Event, FactField, Gold, GoldItem, Item, Span, TaskCard
 from framework.registry import NoSettings
 
@@ -187,6 +189,15 @@ class _Hidden:
         return self.items[key]
 
 
+@contextmanager
+def as_laws() -> Iterator[None]:
+    """What a run refuses inside is a broken law: TypeError, ValueError and UserError."""
+    try:
+        yield
+    except (TypeError, ValueError, UserError) as error:
+        raise AssertionError(str(error)) from None
+
+
 def settle(value: Awaitable[T] | T) -> T:
     """`value`, run to its end where it is awaitable. Not to be called from a running event loop."""
 
@@ -251,18 +262,10 @@ def check_arch(arch: type[Arch[Any]], settings: Any) -> None:
     check_random(arch, settings, events)
 
 
-_FLAGS: Final = (
-    "needs_model", "sees_task", "knows_schema", "gold_edges", "uses_embedder", "uses_extractor",
-    "sees_gold", "unbudgeted",
-)  # fmt: skip
-
-
 def check_declarations(arch: type[Arch[Any]], settings: Any) -> None:
     """Declarations are of their types and do not contradict each other."""
-    assert arch.budget_at in ("ingest", "recall", "none"), f"budget_at is {arch.budget_at!r}"
-    assert arch.query in ("task", "none"), f"query is {arch.query!r}"
-    for name in _FLAGS:
-        assert isinstance(getattr(arch, name), bool), f"{name} is not True or False"
+    with as_laws():
+        arch.check_declared()
     assert not (arch.unbudgeted and arch.budget_at != "none"), (
         "an unbudgeted arch has no budget to use"
     )

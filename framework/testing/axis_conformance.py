@@ -24,14 +24,14 @@ test yourself, on a case where your axis has nothing to measure.
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
 from framework.contracts import PROVIDED, Axis, Client, Domain, Judge, Scored, Verdict
+from framework.contracts.axes import check_distinct
 from framework.pipeline.pack import pack
+from framework.pipeline.score import filled
 from framework.records import (
     ABSTAIN,
     Answer,
@@ -63,12 +63,11 @@ from framework.testing.arch_conformance import (
     TASK,
     NoClient,
     RuleClient,
+    as_laws,
     freeze,
     history,
     settle,
 )
-
-_NAME: Final = re.compile(r"[a-z0-9_]+")
 
 
 class YesJudge(Judge[NoSettings]):
@@ -253,38 +252,25 @@ def check_declarations(axis: type[Axis[Any]], settings: Any) -> None:
     """Columns have well-formed, distinct names; directions and model-free names are of them."""
     assert isinstance(settings, axis.Settings), f"settings are not {axis.Settings.__name__}"
     assert (axis.__doc__ or "").strip(), "a docstring defines each column, its range and source"
-    assert isinstance(axis.names, tuple), "names is not a tuple"
-    assert axis.names, "names: no columns"
-    assert len(set(axis.names)) == len(axis.names), "names: two columns of one name"
-    bad = [name for name in axis.names if not _NAME.fullmatch(name)]
-    assert not bad, f"names: {', '.join(bad)}: only a to z, 0 to 9 and _ are allowed"
+    with as_laws():
+        axis.check_declared()
+        check_distinct([*(p.cls for p in plugins("axis") if not _is(p.cls, axis)), axis])
     known = {word for domain in plugins("domain") for word in domain.cls.provides} | set(PROVIDED)
     for word in axis.needs:
         assert word in known, f"needs: no domain provides {word!r}{nearest(word, known)}"
-    directed = set(axis.higher_is_better)
-    assert directed == set(axis.names), (
-        f"higher_is_better must name every column and no other; differing: "
-        f"{', '.join(sorted(directed ^ set(axis.names)))}"
-    )
-    for name, better in axis.higher_is_better.items():
-        assert better in (True, False, None), f"higher_is_better of {name} is {better!r}"
-    for said in ("model_free", "of_success", "signed"):
-        strangers = set(getattr(axis, said)) - set(axis.names)
-        assert not strangers, f"{said}: {', '.join(sorted(strangers))} is no column"
-    strangers = {*axis.precision, *axis.precision.values()} - set(axis.names)
-    assert not strangers, f"precision: {', '.join(sorted(strangers))} is no column"
+
+
+def _is(one: type[Axis[Any]], other: type[Axis[Any]]) -> bool:
+    """Whether they are the same class, imported twice maybe."""
+    return (one.__module__, one.__qualname__) == (other.__module__, other.__qualname__)
 
 
 def check_score(instance: Axis[Any], scored: Scored) -> None:
     """The declared columns, finite or None, the same each time, with nothing changed."""
     before = freeze(_data(scored))
     score = _ask(instance, scored)
-    assert isinstance(score, AxisScore), f"score gives {type(score).__name__}, not AxisScore"
-    differ = set(score.values) ^ set(instance.names)
-    assert not differ, f"columns filled and declared differ: {', '.join(sorted(differ))}"
-    for name, value in score.values.items():
-        assert value is None or type(value) in (int, float), f"{name} is {value!r}: float or None"
-        assert value is None or math.isfinite(value), f"{name} is {value}"
+    with as_laws():
+        filled(instance, score)
     assert isinstance(score.evidence, tuple), "evidence is not a tuple of lines"
     assert all(isinstance(line, str) for line in score.evidence), "evidence: a line is no text"
     assert freeze(_data(scored)) == before, "score changed what it was given"

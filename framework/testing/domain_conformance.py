@@ -35,11 +35,12 @@ from itertools import islice
 from typing import Any, Final
 
 from framework.contracts import PROVIDED, Domain
+from framework.engine.declared import check_domain as check_domain_declared
 from framework.errors import UserError
 from framework.pipeline.pack import pack
 from framework.records import ABSTAIN, Answer, Case, Event, Gold, Item
-from framework.registry import find, nearest, plugins, settings_of
 from framework.retention import facts, retained
+from framework.testing.arch_conformance import as_laws
 from framework.text.canonical import digest
 
 SEED: Final = 7
@@ -91,34 +92,13 @@ def check_declarations(domain: type[Domain[Any]], settings: Any) -> None:
     for name in ("source", "revision", "licence", "citation"):
         assert str(getattr(domain.provenance, name)).strip(), f"provenance: {name} is empty"
     assert domain.version.strip(), "version: empty; the first is '1'"
-    assert domain.provides, "provides: nothing, so that nothing would be measured"
-    needed = {word for axis in plugins("axis") for word in axis.cls.needs}
-    for word in domain.provides:
-        assert word in needed, f"provides: no axis needs {word!r}{nearest(word, needed)}"
-    assert len(set(domain.provides)) == len(domain.provides), "provides: a word stands twice"
-    columns: list[str] = []
-    for name in domain.axes():
-        axis = find("axis", name)
-        columns += axis.cls(settings_of(axis, {})).names
-    twice = sorted(name for name, times in Counter(columns).items() if times > 1)
-    assert not twice, f"axes: two of them fill {', '.join(twice)}"
-    strangers = [name for name in domain.headline if name not in columns]
-    assert domain.headline, "headline: no columns, so that tables would be empty"
-    assert not strangers, f"headline: {', '.join(strangers)} is no column of the axes that match"
-    says = domain.success_axis
-    assert says or "success" not in domain.provides, "success_axis: success is provided, say where"
-    assert not says or says in columns, f"success_axis: {says} is no column of the axes that match"
-    assert not says or says in domain.headline, f"headline: {says}, the success_axis, is not in it"
-    for name in domain.protocols:
-        try:
-            find("protocol", name)
-        except UserError as error:
-            raise AssertionError(f"protocols: {error}") from None
     one, other = domain(settings), domain(settings)
+    with as_laws():
+        domain.check_declared()
+        check_domain_declared(one)
+    says = domain.success_axis
+    assert not says or says in domain.headline, f"headline: {says}, the success_axis, is not in it"
     tokens, data = one.nominal_tokens, one.digest()
-    assert isinstance(tokens, int), f"nominal_tokens is {tokens!r}, not a whole number"
-    assert tokens > 0, f"nominal_tokens is {tokens}"
-    assert data.startswith("sha256:"), f"digest is {data!r}; use framework.text.canonical.digest"
     for case in one.cases(2, SEED):
         list(one.history(case.history_id))
     assert one.nominal_tokens == other.nominal_tokens == tokens, "nominal_tokens is not fixed"

@@ -31,7 +31,14 @@ from framework.errors import UserError
 from framework.models.client import Ledger, track_usage
 from framework.records import Answer, Case, ChecklistItem, ReasoningPoint, Standard
 from framework.testing.adversarial import LISTS, adversarial_answers
-from framework.testing.arch_conformance import NoClient, RuleClient, freeze, history, settle
+from framework.testing.arch_conformance import (
+    NoClient,
+    RuleClient,
+    as_laws,
+    freeze,
+    history,
+    settle,
+)
 from framework.testing.axis_conformance import ADVERSARIAL, QUESTION
 
 POINTS: Final = (
@@ -99,7 +106,8 @@ def check_declarations(judge: type[Judge[Any]], settings: Any) -> None:
     """Kind and settings are of their types."""
     assert isinstance(settings, judge.Settings), f"settings are not {judge.Settings.__name__}"
     assert (judge.__doc__ or "").strip(), "a docstring says how it judges, and after which source"
-    assert judge.kind in ("rule-based", "llm"), f"kind is {judge.kind!r}"
+    with as_laws():
+        judge.check_declared()
 
 
 def check_blind(judge: type[Judge[Any]]) -> None:

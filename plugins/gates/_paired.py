@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, Type
 
 from framework.analysis.forms import asks_model, model_free_axes, of_read_forms
 from framework.bounds import Bounded, above, at_least
-from framework.contracts import Gate, GateOutcome
+from framework.contracts import Gate, GateOutcome, axis_plugins
 from framework.errors import UserError
 from framework.records import Row
-from framework.registry import nearest, plugins
+from framework.registry import nearest
 from framework.text.counting import counted
 
 if TYPE_CHECKING:  # numpy is a tenth of the time that a command takes to start
@@ -213,10 +213,10 @@ def best_constant(baseline: Sequence[Row], axis: str) -> tuple[str, list[Row]] |
     They hold what it earns at most. None where that does not follow from the gold decisions: on
     other axes (`Axis.of_decision`), or for rows that do not know them.
     """
-    if not any(axis in plugin.cls.of_decision for plugin in plugins("axis")):
+    if not any(axis in plugin.cls.of_decision for plugin in axis_plugins()):
         return None
     expected = {row.case_id: row.expected for row in baseline}
-    if not all(expected.values()):
+    if not expected or not all(expected.values()):
         return None
     judged = {row.case_id: row.expected for row in of_read_forms(baseline)}
     ((best, _), *_) = Counter(judged.values()).most_common(1)
@@ -238,7 +238,7 @@ def _failed(rows: Sequence[Row]) -> int:
 
 def _higher_is_better(axis: str) -> bool:
     directions: dict[str, bool | None] = {}
-    for plugin in plugins("axis"):
+    for plugin in axis_plugins():
         directions.update(plugin.cls.higher_is_better)
     if axis not in directions:
         raise UserError(f"gate.axes: no axis {axis!r}{nearest(axis, directions)}")

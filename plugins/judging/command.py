@@ -254,9 +254,9 @@ def _rescored_from(run: Path) -> list[Path]:
 
 def _judged_axes(found: Sequence[Judged]) -> list[str]:
     """Axes that rest on verdicts, as far as two judges have them."""
-    from framework.registry import plugins
+    from framework.contracts import axis_plugins
 
-    judged = (axis for plugin in plugins("axis") for axis in sorted(plugin.cls.judged))
+    judged = (axis for plugin in axis_plugins() for axis in sorted(plugin.cls.judged))
     return [axis for axis in judged if sum(axis in j.values for j in found) > 1]
 
 

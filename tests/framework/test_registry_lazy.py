@@ -20,9 +20,9 @@ from __future__ import annotations
 from framework.registry import register
 
 
-@register("operator", "{name}"{more})
+@register("kind", "{name}"{more})
 class {cls}:
-    """An operator."""
+    """A plugin."""
 '''
 
 
@@ -40,7 +40,7 @@ class Package:
         path.write_text(text)
 
     def plugin(self, module: str, name: str, more: str = "") -> None:
-        """Write a module that registers an operator."""
+        """Write a module that registers a plugin."""
         cls = "".join(c for c in name.title() if c.isalnum()) or "Made"
         self.write(module, PLUGIN.format(name=name, cls=cls, more=more))
 
@@ -66,62 +66,91 @@ def test_only_the_module_of_the_name_is_imported(package: Package) -> None:
     package.plugin("one", "one")
     package.plugin("deep.two", "two")
     package.write("deep.__init__", "")
-    assert registry.names("operator") == ["one", "two"]
-    assert registry.find("operator", "two").cls.__name__ == "Two"
+    assert registry.names("kind") == ["one", "two"]
+    assert registry.find("kind", "two").cls.__name__ == "Two"
     assert package.imported("deep.two")
     assert not package.imported("one")
-    assert [plugin.name for plugin in registry.plugins("operator")] == ["one", "two"]
+    assert [plugin.name for plugin in registry.plugins("kind")] == ["one", "two"]
 
 
 def test_a_broken_module_is_told_only_where_it_is_asked_for(package: Package) -> None:
     package.plugin("good", "good")
     package.plugin("bad", "bad")
     package.write("bad", f"{(package.folder / 'bad.py').read_text()}\nimport no_such_module\n")
-    assert registry.find("operator", "good").name == "good"
+    assert registry.find("kind", "good").name == "good"
     module = f"{package.name}.bad"
     with pytest.raises(UserError) as told:
-        registry.find("operator", "bad")
+        registry.find("kind", "bad")
     why = "ModuleNotFoundError: No module named 'no_such_module'"
-    assert str(told.value) == f"operator=bad: {module} failed to import ({why})"
+    assert str(told.value) == f"kind=bad: {module} failed to import ({why})"
     assert list(registry.broken()) == [f"{package.name}.bad"]
+
+
+BARE = '''"""A module."""
+
+from framework.contracts import Axis
+from framework.registry import register
+
+
+@register("axis", "bare")
+class Bare(Axis):
+    """Says of no column which direction is better."""
+
+    def score(self, scored):
+        return self.undefined()
+'''
+
+
+def test_a_class_that_is_not_what_its_contract_says_hurts_nobody_else(package: Package) -> None:
+    package.write("bare", BARE)
+    whole = BARE.replace("bare", "whole").replace(
+        "    def", '    higher_is_better = {"w": True}\n\n    def'
+    )
+    package.write("whole", whole)
+    assert [plugin.name for plugin in registry.plugins("axis")] == ["whole"]
+    why = "TypeError: Bare: not declared: names, higher_is_better"
+    with pytest.raises(UserError) as told:
+        registry.find("axis", "bare")
+    assert str(told.value) == f"axis=bare: {package.name}.bare failed to import ({why})"
+    assert registry.broken() == {f"{package.name}.bare": why}
 
 
 def test_a_name_that_two_modules_bear_is_an_error(package: Package) -> None:
     package.plugin("first", "same")
     package.plugin("second", "same")
     package.plugin("other", "other")
-    assert registry.find("operator", "other").name == "other"
-    with pytest.raises(UserError, match=r"operator=same is registered twice: .*first and .*second"):
-        registry.find("operator", "same")
+    assert registry.find("kind", "other").name == "other"
+    with pytest.raises(UserError, match=r"kind=same is registered twice: .*first and .*second"):
+        registry.find("kind", "same")
     assert "registered twice" in registry.broken()[f"{package.name}.second"]
 
 
 def test_a_former_name_still_finds_the_plugin(package: Package) -> None:
     package.plugin("new", "new", ', aliases=("old", "older")')
     for name in ("new", "old", "older"):
-        assert registry.find("operator", name).name == "new"
-        assert registry.canonical("operator", name) == "new"
-    assert registry.names("operator") == ["new"]
+        assert registry.find("kind", name).name == "new"
+        assert registry.canonical("kind", name) == "new"
+    assert registry.names("kind") == ["new"]
     with pytest.raises(UserError, match="did you mean 'new'"):
-        registry.find("operator", "ne")
+        registry.find("kind", "ne")
 
 
 def test_a_registration_over_several_lines_is_read(package: Package) -> None:
     text = PLUGIN.format(name="wide", cls="Wide", more=', aliases=("broad",)')
-    text = text.replace('("operator", ', "(\n    'operator',\n    ").replace("))", "),\n)")
+    text = text.replace('("kind", ', "(\n    'kind',\n    ").replace("))", "),\n)")
     package.write("wide", text)
     assert registry._announced().opaque == []
-    assert registry.find("operator", "broad").name == "wide"
+    assert registry.find("kind", "broad").name == "wide"
 
 
 def test_a_registration_that_can_not_be_read_is_found_all_the_same(package: Package) -> None:
     plain = PLUGIN.format(name="x", cls="Made", more="")
-    package.write("made", plain.replace('@register("operator", "x")', '@register("operator", NAME)')
+    package.write("made", plain.replace('@register("kind", "x")', '@register("kind", NAME)')
                   .replace("\n\n\n@", '\n\nNAME = "made"\n\n\n@'))  # fmt: skip
     package.plugin("plain", "plain")
-    assert registry.find("operator", "plain").name == "plain"
+    assert registry.find("kind", "plain").name == "plain"
     assert not package.imported("made")
-    assert registry.find("operator", "made").cls.__name__ == "Made"
+    assert registry.find("kind", "made").cls.__name__ == "Made"
 
 
 def test_a_package_that_is_not_there_is_told(

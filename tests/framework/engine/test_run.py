@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import sys
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,16 +18,17 @@ import pytest
 from framework.config import load_plan
 from framework.engine.job import timed
 from framework.engine.prepare import check
+from framework.engine.protocols.evaluate import Evaluate
 from framework.engine.run import execute
 from framework.errors import UserError
-from framework.records import Case, Row
+from framework.records import AxisScore, Case, Row
 from framework.rows import is_measured
 from framework.store import JOURNAL, MANIFEST, verify_run
 from framework.store.directory import ANSWERS, CONFIG, ROWS, RunDirectory, drafted
 from framework.store.state import SUMMARY, load_state, read_summary
 from tests.launching import LOAN
 from tests.measuring import measured_digest
-from tests.trivial import TrivialDomain, trivial_plan, with_top
+from tests.trivial import TrivialAxis, TrivialDomain, trivial_plan, with_top
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -45,6 +47,75 @@ def test_a_run_directory_is_complete(tmp_path: Path) -> None:
     answers = (outcome.directory / ANSWERS).read_text(encoding="utf-8")
     records = [json.loads(line) for line in answers.splitlines()]
     assert [record["key"][0] for record in records] == [f"t{i:06d}" for i in range(5)]
+
+
+def renamed(monkeypatch: pytest.MonkeyPatch, *ids: str) -> list[int]:
+    """The cases of the trivial domain under these ids, however many are asked for.
+
+    Returns a list that grows by a 1 whenever cases are drawn.
+    """
+    whole, asked = TrivialDomain.cases, list[int]()
+
+    def cases(self: TrivialDomain, n: int | None, seed: int) -> Iterator[Case]:
+        asked.append(1)
+        for id_, case in zip(ids, whole(self, len(ids), seed), strict=True):
+            yield replace(case, id=id_)
+
+    monkeypatch.setattr(TrivialDomain, "cases", cases)
+    return asked
+
+
+@pytest.mark.parametrize("ids", ["aa", "aba", "abca", "bab", "abdcd"])
+def test_two_cases_of_one_id_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ids: str
+) -> None:
+    renamed(monkeypatch, *ids)
+    with pytest.raises(UserError, match=f"^domain=trivial: two cases of the id '{ids[-1]}'$"):
+        execute(trivial_plan(n_cases=len(ids)), tmp_path / "run")
+    assert load_state(tmp_path / "run").finished is None
+
+
+@pytest.mark.parametrize(("ids", "times"), [("abcd", 1), ("abdc", 2), ("dcba", 2)])
+def test_ids_in_any_order_are_fine_and_those_in_order_are_drawn_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ids: str, times: int
+) -> None:
+    asked = renamed(monkeypatch, *ids)
+    outcome = execute(trivial_plan(n_cases=4), tmp_path / "run")
+    assert sorted(row.case_id for row in load_state(outcome.directory).rows) == sorted(ids)
+    assert len(asked) == times
+
+
+def test_of_a_domain_that_gives_more_cases_those_asked_for_are_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    renamed(monkeypatch, *"abcdef")
+    outcome = execute(trivial_plan(n_cases=4), tmp_path / "run")
+    assert {row.case_id for row in load_state(outcome.directory).rows} == set("abcd")
+
+
+def test_a_protocol_that_gives_no_row_ends_in_an_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def nothing(*_: Any) -> AsyncIterator[Any]:
+        for each in ():
+            yield each
+
+    monkeypatch.setattr(Evaluate, "drive", nothing)
+    with pytest.raises(UserError, match=r"^protocol=evaluate gave no row of any case$"):
+        execute(trivial_plan(n_cases=4), tmp_path / "run")
+    assert load_state(tmp_path / "run").finished is None
+
+
+def test_a_column_that_an_axis_does_not_declare_is_an_error_of_the_case(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    more = AxisScore(values={"right": 1.0, "a_more": 1.0})
+    monkeypatch.setattr(TrivialAxis, "score", lambda *_: more)
+    outcome = execute(trivial_plan(n_cases=2, max_errors=2), tmp_path / "run")
+    rows = load_state(outcome.directory).rows
+    said = "ValueError: axis trivial: columns filled and declared differ: a_more"
+    assert [row.error for row in rows] == [said, said]
+    assert [dict(row.axes) for row in rows] == [{}, {}]
 
 
 def test_gold_that_is_no_decision_is_an_error_and_no_wrong_answer(

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
-from framework.contracts import Axis, Verdict
+from framework.contracts import Axis, Scored, Verdict
 from framework.pipeline.score import Measured, score_axes, scored_together
-from framework.records import Answer
+from framework.records import Answer, AxisScore
 from framework.registry import NoSettings, find, settings_of
 from plugins.judges.rules import Rules
 from plugins.protocols.intervene.views import INSERTED, REMOVED
@@ -102,3 +102,45 @@ def test_what_nobody_answered_is_not_right() -> None:
     assert not scored(None).succeeded
     assert not replace(scored(Answer(decision="DENY")), success=0.0).succeeded
     assert replace(scored(Answer(decision="APPROVE")), success=1.0).succeeded
+
+
+class Fills(Axis[NoSettings]):
+    """Gives what it is told to give."""
+
+    name = "fills"
+    higher_is_better: ClassVar[Mapping[str, bool | None]] = {"a": True, "b": None}
+    given: Any = AxisScore(values={"a": 1, "b": None})
+
+    def score(self, scored: Scored) -> AxisScore:
+        found: AxisScore = self.given
+        return found
+
+
+def test_an_axis_that_fills_its_columns_is_taken_as_it_is() -> None:
+    axis = Fills(NoSettings())
+    assert asyncio.run(score_axes([axis], scored(SAYS_SO, ASKED))).values == {"a": 1, "b": None}
+
+
+@pytest.mark.parametrize(
+    ("given", "kind", "said"),
+    [
+        ({"a": 1.0}, ValueError, "axis fills: columns filled and declared differ: b"),
+        (
+            {"a": 1.0, "b": None, "c": 0.5},
+            ValueError,
+            "axis fills: columns filled and declared differ: c",
+        ),
+        ({"a": "0.5", "b": None}, TypeError, "axis fills: a is '0.5': float or None expected"),
+        ({"a": None, "b": True}, TypeError, "axis fills: b is True: float or None expected"),
+        ({"a": float("nan"), "b": None}, ValueError, "axis fills: a is nan"),
+        (None, TypeError, "axis fills: score gives dict, not AxisScore"),
+    ],
+)
+def test_an_axis_that_does_not_is_an_error_naming_the_column(
+    given: Mapping[str, Any] | None, kind: type[Exception], said: str
+) -> None:
+    axis = Fills(NoSettings())
+    axis.given = {} if given is None else AxisScore(values=given)
+    with pytest.raises(kind) as told:
+        asyncio.run(score_axes([axis], scored(SAYS_SO, ASKED)))
+    assert str(told.value) == said

@@ -154,7 +154,7 @@ def first_only(verdicts: list[Verdict], rationale: str) -> list[Verdict]:
 
 BROKEN: list[tuple[type[Judge[Any]], str]] = [
     (type("Broken", (Good,), {"__doc__": ""}), "docstring"),
-    (type("Broken", (Good,), {"__doc__": "Broken.", "kind": "human"}), "kind is 'human'"),
+    (type("Broken", (Good,), {"__doc__": "Broken.", "kind": "human"}), "kind: 'human' given"),
     (SeesArm, "audit takes self, answer, standard, client, arm"),
     (entailing(lambda verdicts, r: verdicts[:-1]), r"asked in this order"),
     (entailing(lambda verdicts, r: sorted(verdicts, key=lambda v: v.id)), "asked in this order"),

@@ -157,9 +157,9 @@ def test_a_broken_arch_is_found(arch: type[Arch[Any]], law: str) -> None:
 @pytest.mark.parametrize(
     ("name", "value", "law"),
     [
-        ("budget_at", "sometimes", "budget_at is"),
-        ("query", "mine", "query is"),
-        ("sees_task", 1, "sees_task is not"),
+        ("budget_at", "sometimes", "budget_at: .sometimes. given"),
+        ("query", "mine", "query: .mine. given"),
+        ("sees_task", 1, "sees_task: 1 given, true or false"),
         ("__doc__", "", "a docstring says"),
     ],
 )

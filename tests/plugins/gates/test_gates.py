@@ -310,3 +310,7 @@ def test_cases_in_forms_that_are_not_read_are_told() -> None:
     assert (plain.passed, few.passed) == (False, False), "a call in one case hides that one"
     assert only(all_)["n"] == 80
     assert "; 80 cases left out, in forms that the model does not read" in all_.reason
+
+
+def test_no_rows_have_no_best_constant() -> None:
+    assert best_constant((), "eda") is None
