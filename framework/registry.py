@@ -200,7 +200,7 @@ def _import(module: str) -> None:
     if module not in _broken:
         try:
             importlib.import_module(module)
-        except Exception as error:  # a third party's module may fail in any way at import
+        except (Exception, SystemExit) as error:  # a third party's may fail in any way at import
             _broken[module] = f"{type(error).__name__}: {error}"
             for key in [k for k, p in _plugins.items() if p.cls.__module__ == module]:
                 del _plugins[key]
@@ -242,7 +242,7 @@ def _files(module: str) -> Iterator[tuple[str, Path]]:
     """The Python files of a module or package, by module name, without importing it."""
     try:
         spec = importlib.util.find_spec(module)
-    except Exception as error:  # the package around it failed to import, in whatever way
+    except (Exception, SystemExit) as error:  # the package around it failed, in whatever way
         _broken[module] = f"{type(error).__name__}: {error}"
         return
     if spec is None:

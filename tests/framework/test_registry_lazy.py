@@ -219,9 +219,9 @@ def test_a_run_imports_no_pandas_and_copies_no_store_of_options(tmp_path: Path) 
 def test_a_name_of_another_form_is_refused(package: Package, name: str) -> None:
     package.plugin("wrong", name)
     package.plugin("right", "mine/F1")
-    assert registry.find("operator", "mine/F1").name == "mine/F1"
+    assert registry.find("kind", "mine/F1").name == "mine/F1"
     with pytest.raises(UserError) as told:
-        registry.find("operator", name)
+        registry.find("kind", name)
     refused = f"operator={name}: a name of lower case, digits and _ expected"
     assert f"wrong failed to import (ValueError: {refused})" in str(told.value)
     assert "\n" not in str(told.value)
