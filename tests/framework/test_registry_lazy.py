@@ -222,6 +222,6 @@ def test_a_name_of_another_form_is_refused(package: Package, name: str) -> None:
     assert registry.find("kind", "mine/F1").name == "mine/F1"
     with pytest.raises(UserError) as told:
         registry.find("kind", name)
-    refused = f"operator={name}: a name of lower case, digits and _ expected"
+    refused = f"kind={name}: a name of lower case, digits and _ expected"
     assert f"wrong failed to import (ValueError: {refused})" in str(told.value)
     assert "\n" not in str(told.value)
