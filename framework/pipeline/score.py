@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import isfinite
-from typing import Any, Final
+from typing import Any
 
 from framework.contracts import Axis, Scored, maybe_await
 from framework.models.client import track_usage_as
 from framework.pipeline.recording_judge import RecordingJudge
 from framework.records import AxisScore
-
-_NUMBERS: Final = (float, int)
 
 
 @dataclass(slots=True, kw_only=True)
@@ -125,7 +123,7 @@ def filled(axis: Axis[Any], score: AxisScore) -> AxisScore:
     for name, value in values.items():
         if value is None:
             continue
-        if type(value) not in _NUMBERS:
+        if not isinstance(value, (float, int)) or isinstance(value, bool):
             raise TypeError(f"{_named(axis)}: {name} is {value!r}: float or None expected")
         if not isfinite(value):
             raise ValueError(f"{_named(axis)}: {name} is {value}")

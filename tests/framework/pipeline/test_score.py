@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar
 
+import numpy as np
 import pytest
 
 from framework.contracts import Axis, Scored, Verdict
@@ -119,6 +120,8 @@ class Fills(Axis[NoSettings]):
 def test_an_axis_that_fills_its_columns_is_taken_as_it_is() -> None:
     axis = Fills(NoSettings())
     assert asyncio.run(score_axes([axis], scored(SAYS_SO, ASKED))).values == {"a": 1, "b": None}
+    axis.given = AxisScore(values={"a": np.float64(0.5), "b": None})
+    assert asyncio.run(score_axes([axis], scored(SAYS_SO, ASKED))).values == {"a": 0.5, "b": None}
 
 
 @pytest.mark.parametrize(
