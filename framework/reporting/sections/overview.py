@@ -185,16 +185,22 @@ def main_tables(evidence: Evidence, budget: str | None = None) -> Iterator[Table
 
 def telling_cases(evidence: Evidence) -> Iterator[Block]:
     """How many cases can tell arms apart, a line for each setting and budget."""
+    for of in evidence.together_first:
+        yield from _telling(of.sweep.get("telling_cases", []))
+
+
+def _telling(entries: Sequence[Mapping[str, Any]]) -> Iterator[Block]:
     said: dict[tuple[str, ...], list[str]] = {}
-    for entry in (e for of in evidence.together_first for e in of.sweep.get("telling_cases", [])):
+    for entry in entries:
         where = tuple(str(entry[key]) for key in (*SETTING, "budget"))
         outcome = "success" if entry["outcome"] == "success" else "whether the view suffices"
         said.setdefault(where, []).append(f"by {outcome} {entry['cases']} of {entry['of']}")
+    varied = [i for i in range(len(SETTING)) if len({where[i] for where in said}) > 1]
     for where, parts in said.items():
-        asked = "" if len({place[:-1] for place in said}) == 1 else f" ({', '.join(where[:-1])})"
+        asked = ", ".join(f"{SETTING[i]} {where[i]}" for i in varied)
         hint = " Another budget may; more cases hardly." * all(" 0 of " in p for p in parts)
-        told = f"at budget {where[-1]}{asked}: {', '.join(parts)}.{hint}"
-        yield Text(f"Cases that tell arms apart {told}")
+        at = f"budget {where[-1]}{f' ({asked})' if asked else ''}"
+        yield Text(f"Cases that tell arms apart at {at}: {', '.join(parts)}.{hint}")
 
 
 def _main_table(group: Group, budget: str, anchor: str) -> Table:

@@ -87,3 +87,16 @@ def test_a_model_tells_arms_apart_only_in_the_forms_that_it_reads() -> None:
         entries = telling_cases([s for s, _ in jobs], [rows for _, rows in jobs])
         counts = {e["outcome"]: (e["cases"], e["of"]) for e in entries}
         assert counts == {"success": (1, 2), "sufficient": (3 if of == 4 else 1, of)}
+
+
+def test_of_several_settings_a_line_names_what_differs_alone() -> None:
+    jobs = []
+    for seed in (1, 2):
+        for arm in "ab":
+            summary, rows = made(arm, [1, arm == "b"])
+            jobs.append(({**summary, "run": {**summary["run"], "seed": seed}}, rows))
+    lines = told(telling_cases=telling_cases([s for s, _ in jobs], [rows for _, rows in jobs]))
+    assert lines == [
+        f"Cases that tell arms apart at budget tight (seed {seed}): by success 1 of 2."
+        for seed in (1, 2)
+    ]
