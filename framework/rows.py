@@ -249,7 +249,9 @@ def _session(turns: Sequence[Row]) -> Row:
             usage[phase] = took if shared else usage[phase].plus(took)
         for name, seconds in row.timing.items():
             timing[name] = seconds if name == "ingest_s" else timing.get(name, 0.0) + seconds
-    return replace(turns[-1], turn=0, usage=usage, timing=timing)
+    # A session ends with a turn that failed, but for one of which something had no form in a file.
+    error = next((row.error for row in turns if row.error), "")
+    return replace(turns[-1], turn=0, usage=usage, timing=timing, error=error)
 
 
 def measured(rows: Iterable[Row]) -> list[dict[str, Any]]:

@@ -88,17 +88,20 @@ class Job:
         Empty where the directory has no such file: rows and summary may be kept without it.
         """
         found: dict[RowKey, float] = {}
+        turns = False
         if not (self.path / ANSWERS).is_file():
             return found
         for line in answer_lines(self.path):
             # Views and prompts make lines long: those that state none need not be parsed.
-            if b'"confidence":null' in line[:2000]:
+            if not turns and b'"confidence":null' in line[:2000]:
                 continue
             record = read_json(line)
             stated = (record.get("answer") or {}).get("confidence")
+            case, arm, trial, repeat, turn = record["key"]
+            turns = turns or bool(turn)
+            found.pop((case, arm, trial, repeat, 0), None)  # the last turn's stands
             if stated is not None:
-                case, arm, trial, repeat, _ = record["key"]
-                found[case, arm, trial, repeat, 0] = float(stated)  # the last turn's stands
+                found[case, arm, trial, repeat, 0] = float(stated)
         return found
 
 
@@ -352,20 +355,22 @@ def redacted(evidence: Evidence) -> Evidence:
 
     Whoever reads more than summaries of redacted evidence leaves out such words itself.
     """
-    jobs = []
-    for job in evidence.jobs:
-        errors = job.summary["errors"]
-        kinds: dict[str, int] = {}
-        for kind, n in errors.get("kinds", {}).items():
-            known = kind if _KIND.fullmatch(kind) else "error"
-            kinds[known] = kinds.get(known, 0) + n
-        told = {
-            **errors,
-            "kinds": kinds,
-            "commonest": max(kinds, key=kinds.__getitem__, default=""),
-        }
-        jobs.append(replace(job, summary={**job.summary, "errors": told}))
-    return replace(evidence, jobs=jobs, redacted=True)
+    jobs = [replace(job, summary=_without_words(job.summary)) for job in evidence.jobs]
+    sweep = evidence.sweep
+    if of_all := sweep.get("over_seeds"):
+        told = {**of_all, "jobs": [_without_words(job) for job in of_all["jobs"]]}
+        sweep = {**sweep, "over_seeds": told}
+    return replace(evidence, jobs=jobs, sweep=sweep, redacted=True)
+
+
+def _without_words(summary: Mapping[str, Any]) -> dict[str, Any]:
+    errors = summary["errors"]
+    kinds: dict[str, int] = {}
+    for kind, n in errors.get("kinds", {}).items():
+        known = kind if _KIND.fullmatch(kind) else "error"
+        kinds[known] = kinds.get(known, 0) + n
+    commonest = max(kinds, key=kinds.__getitem__, default="")
+    return {**summary, "errors": {**errors, "kinds": kinds, "commonest": commonest}}
 
 
 _KIND: Final = re.compile(r"[\w.]+")

@@ -102,15 +102,13 @@ def _in_a_loop(summary: Mapping[str, Any]) -> bool:
 def _same_cases(rows: Sequence[Sequence[Row]]) -> bool:
     """Whether cases of one id are the same in every run: by all that a row says of its case."""
     known: dict[str, tuple[Any, ...]] = {}
-    shared = False
     for own in rows:
         of_run = {row.case_id: _case(row) for row in own}
         both = known.keys() & of_run.keys()
         if any(known[case] != of_run[case] for case in both):
             return False
-        shared = shared or bool(both)
         known |= of_run
-    return shared
+    return True
 
 
 def _case(row: Row) -> tuple[Any, ...]:
@@ -127,7 +125,8 @@ def _together(
             for row in rows:
                 yield replace(row, repeat=row.repeat + before) if same else _of_seed(row, seed)
 
-    rows, first = PackedRows(renamed()), runs[0][0]
+    rows, first = PackedRows(renamed()), dict(runs[0][0])
+    first["axes"] = {k: axis for run, _ in reversed(runs) for k, axis in run["axes"].items()}
     made = measured_again(first, rows, len({row.case_id for row in rows}))
     seeds = [_seed(summary) for summary, _ in runs]
     return {**made, "warnings": [], "run": {**made["run"], "seeds": _listed(seeds)}}, rows

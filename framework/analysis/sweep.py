@@ -83,10 +83,14 @@ def _over_seeds(
     joined, their_rows = over_seeds(summaries, rows)
     if not joined:
         return None
-    seeds = {setting_of(s["run"]): s["run"].pop("seeds", s["run"]["seed"]) for s in joined}
+
+    def place(of: Mapping[str, Any]) -> tuple[Any, ...]:
+        return (*setting_of(of), of["budget"])
+
+    seeds = {place(s["run"]): s["run"].pop("seeds", s["run"]["seed"]) for s in joined}
 
     def named(of: Mapping[str, Any]) -> dict[str, Any]:
-        return {**of, "seed": seeds[setting_of(of)]}
+        return {**of, "seed": seeds[place(of)]}
 
     pairs = compare_runs(joined, their_rows, axes, baseline, smallest_effect)
     return {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from typing import Any
 
 from framework.contracts import Domain, Provenance, axis_plugins
@@ -15,6 +14,7 @@ def check_domain(domain: Domain[Any]) -> None:
 
     Words, columns and protocols exist; provenance, length and digest are of their types.
     """
+    axis_plugins()  # a fault of theirs is not the domain's
     try:
         _check(domain)
     except UserError as error:
@@ -54,8 +54,6 @@ def _check_words(domain: Domain[Any]) -> None:
     if len(set(provides)) != len(provides):
         raise UserError("provides: a word stands twice")
     columns = [name for axis in type(domain).axes() for name in find("axis", axis).cls.names]
-    if twice := sorted(name for name, times in Counter(columns).items() if times > 1):
-        raise UserError(f"axes: two of them fill {', '.join(twice)}")
     if not domain.headline:
         raise UserError("headline: no columns, so that tables would be empty")
     for said, given in (

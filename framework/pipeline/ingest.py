@@ -37,7 +37,7 @@ class Memory:
     seconds: float
     extraction: Mapping[str, Any] = field(default_factory=dict)
     sources: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    error: Exception | None = None
+    error: BaseException | None = None
     count: Callable[[str], int] = field(default_factory=_counter)
 
     def sourced(self, item: Item) -> Item:
@@ -89,7 +89,7 @@ async def ingested(
     """
     ledger = Ledger()
     start = time.perf_counter()
-    error: Exception | None = None
+    error: BaseException | None = None
     extraction: Mapping[str, Any] = {}
     sources: dict[str, Mapping[str, float]] = {}
     if traces_sources:
@@ -103,8 +103,8 @@ async def ingested(
             await maybe_await(arch.ingest(iter(events)))
     except StopRun:
         raise
-    except Exception as failed:  # kept with what it cost, for each of the history's cases
-        error = failed
+    except (Exception, SystemExit) as failed:
+        error = failed  # kept with what it cost, for each of the history's cases
     return Memory(
         arch=arch,
         usage=ledger.usage(),

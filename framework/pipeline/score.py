@@ -116,7 +116,7 @@ def filled(axis: Axis[Any], score: AxisScore) -> AxisScore:
     """
     if not isinstance(score, AxisScore):
         raise TypeError(f"{_named(axis)}: score gives {type(score).__name__}, not AxisScore")
-    values = score.values
+    values: Mapping[str, Any] = score.values
     if values.keys() != set(axis.names):
         differing = ", ".join(sorted(map(str, set(values) ^ set(axis.names))))
         raise ValueError(f"{_named(axis)}: columns filled and declared differ: {differing}")

@@ -21,11 +21,12 @@ class Coverage(Section):
     place = 880
 
     def blocks(self, evidence: Evidence, add_figure: AddFigure) -> Iterator[Block]:
-        methods = {
-            str(entry["method"]) for job in evidence.jobs for entry in job.summary["axes"].values()
-        }
-        for row in evidence.sweep["comparisons"]:
-            methods |= {str(row.get("ci_method")), str(row.get("bound_method"))}
+        methods: set[str] = set()
+        for of in evidence.together_first:
+            for job in of.jobs:
+                methods |= {str(entry["method"]) for entry in job.summary["axes"].values()}
+            for row in of.sweep["comparisons"]:
+                methods |= {str(row.get("ci_method")), str(row.get("bound_method"))}
         rows = simulated(methods)
         if not rows:
             return

@@ -333,7 +333,8 @@ def _note(blocks: Iterable[Block]) -> str:
 
 def _concluded(sweep: Mapping[str, Any]) -> str:
     """How many comparisons came out how, and where each stands."""
-    found = Counter(row["conclusion"] for row in sweep["comparisons"])
+    rows = of_sweep(sweep).over_seeds.sweep["comparisons"]
+    found = Counter(row["conclusion"] for row in rows)
     said = ", ".join(f"{n} {conclusion}" for conclusion, n in sorted(found.items()))
     return f"{said or 'none'}; each is in {COMPARISON}."
 

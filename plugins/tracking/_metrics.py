@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from framework.analysis.axes import with_corrected
 from framework.analysis.cost import MEASURES
+from framework.analysis.evidence import of_sweep
 from framework.analysis.verdict import DECIDED
 from framework.text.canonical import canonical_json, digest_bytes
 from plugins.tracking._glance import glance
@@ -86,7 +87,7 @@ def sweep_metrics(sweep: Mapping[str, Any]) -> Metrics:
             metrics.add(("at_a_glance", f"{found.axis}_{name}"), value)
     conclusions = Counter(
         "decided" if row["conclusion"] in DECIDED else row["conclusion"]
-        for row in sweep["comparisons"]
+        for row in of_sweep(sweep).over_seeds.sweep["comparisons"]
     )
     metrics.add(("comparisons", "n"), conclusions.total())
     for conclusion, n in {"decided": 0, **conclusions}.items():

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 
 from framework.contracts import Client, Interactive, Reader
 from framework.errors import UnreadableError
-from framework.records import Answer, Case, Event, Item, MemoryView, TaskCard, Usage
+from framework.records import ABSTAIN, Answer, Case, Event, Item, MemoryView, TaskCard, Usage
 from plugins.protocols.sessions.agents import answered, scripted
 from plugins.protocols.sessions.linked import Linked
 from plugins.protocols.sessions.next_action import (
@@ -147,7 +147,7 @@ class Session:
         self.turns.append(done)
         self.first = self.first or (done.settled and self.number == 0)
         self._remember(done)
-        return self.standing or Answer()
+        return self.standing or Answer(decision=ABSTAIN if task.decisions else "")
 
     def close(self, usage: Mapping[str, Usage]) -> Mapping[str, float | None] | None:
         """See `Turn`: those of `session_outcome`, and of `Watched`, where the session ended."""

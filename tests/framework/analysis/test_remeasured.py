@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from framework.analysis.evidence import of_sweep
+from framework.analysis.evidence import of_sweep, redacted
 from framework.analysis.remeasured import over_seeds
 from framework.cli import main
 from framework.records import Row
+from framework.reporting.sections.verdict import verdict
 from framework.store.directory import COMPARISON, SWEEP
 from framework.store.former import read_json
 from tests.framework.analysis.test_sweep_summary import combine, job
@@ -109,3 +110,53 @@ def test_a_sweep_over_seeds_says_what_they_give_together_and_verify_makes_it_aga
     said = capsys.readouterr().err
     assert f"the comparisons of {SWEEP} are not those of {COMPARISON}" in said
     assert main(["verify", str(done.directory)]) == 1
+
+
+def test_an_arm_whose_first_seed_failed_has_the_means_of_the_others() -> None:
+    summary, rows = of_seed("x", ONES, 1)
+    summary["axes"] = {}
+    failed = [replace(row, axes={}, error="RuntimeError: x") for row in rows]
+    runs = [(summary, failed), of_seed("x", ONES, 2), of_seed("x", ONES, 3)]
+    found = combine(*runs, *(of_seed("y", ZEROS, seed) for seed in (1, 2, 3)))
+    x = found["over_seeds"]["jobs"][0]
+    assert (x["axes"]["eda"]["mean"], x["axes"]["eda"]["n"]) == (1.0, 20)
+
+
+def test_clusters_of_seeds_that_draw_from_one_set_are_one_whether_or_not_their_cases_meet() -> None:
+    """Two draws of one file, of which the second has other cases of the same clusters."""
+    first, second = of_seed("x", ONES, 1, same=True), of_seed("x", ONES, 2, same=True)
+    others = [replace(row, case_id=f"other{row.case_id}") for row in second[1]]
+    summaries, joined = over_seeds([first[0], second[0]], [first[1], others])
+    assert summaries[0]["run"]["n_cases"] == 20
+    assert len({row.cluster for row in joined[0]}) == 10
+
+
+def test_a_seed_is_named_at_each_budget_by_the_runs_of_that_budget() -> None:
+    tight = [of_seed(arm, ONES, seed) for arm in "xy" for seed in (1, 2)]
+    loose = [of_seed(arm, ONES, 1) for arm in "xy"]
+    for summary, _ in loose:
+        summary["run"]["budget"] = "loose"
+    found = combine(*tight, *loose)["over_seeds"]
+    assert {(r["budget"], r["seed"]) for r in found["comparisons"]} == {
+        ("tight", "1, 2"),
+        ("loose", 1),
+    }
+    assert {(j["run"]["budget"], j["run"]["seed"]) for j in found["jobs"]} == {
+        ("tight", "1, 2"),
+        ("loose", 1),
+    }
+
+
+def test_words_of_a_case_are_left_out_of_the_runs_together_too() -> None:
+    runs = []
+    for seed in (1, 2):
+        summary, rows = of_seed("x", ONES, seed)
+        said = "ValueError: decision 'JOHN DOE' is none"
+        failed = [replace(row, axes={}, error=said) for row in rows]
+        summary["axes"] = {}
+        summary["errors"] = {"n": 10, "of": 10, "kinds": {"ValueError": 10}, "commonest": said}
+        runs.append((summary, failed))
+    evidence = redacted(of_sweep(combine(*runs)))
+    told = " ".join(str(block) for block in verdict(evidence))
+    assert "Every row failed, 20 of 20; most often: ValueError" in told
+    assert "JOHN DOE" not in told

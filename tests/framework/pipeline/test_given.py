@@ -99,6 +99,17 @@ def test_whatever_a_memory_raises_its_case_is_a_row(
     assert all(row.error.startswith(said) for row in rows)
 
 
+def test_a_memory_that_ends_the_process_while_it_is_built_fails_its_cases(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(OldestFirst, "ingest", lambda self, events: sys.exit("bye"))
+    done = run(capsys, *HOTPOT, "arch=oldest_first", "max_errors=100", "hydra.run.dir=r")
+    assert done.status == 0
+    rows = load_state(Path("r")).rows
+    assert [row.error.startswith("SystemExit: bye") for row in rows] == [True] * 6
+
+
 def test_what_has_no_form_in_a_file_fails_its_case_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
