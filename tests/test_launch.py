@@ -158,8 +158,8 @@ SWEPT = {
         ["two jobs of the sweep would bear one name", "hotpotqa(path=q.json,unknown_file=true)"],
     ),
     "two parts of the cases": (
-        ["part=shard:1/2,shard:2/2"],
-        ["two jobs of the sweep are of other cases: part=shard:1/2, part=shard:2/2"],
+        ["part=null,shard:1/2"],
+        ["two jobs of the sweep are of other cases: part=all, part=shard:1/2"],
     ),
     "a sweep over Hydra itself": (
         ["hydra.verbose=true,false"],
