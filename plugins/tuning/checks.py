@@ -42,7 +42,7 @@ def spent_by(runs: Sequence[Path]) -> dict[str, Any]:
 def trials_of(plan: Mapping[str, Any]) -> set[str]:
     """The directories of the trials that a plan tells of; none of what is no plan of a tuning."""
     try:
-        arms = plan["tuning"]["arms"]
+        arms = plan["tuning"]["arms"] if plan["tuning"]["done"] else ()
         return {str(trial["directory"]) for arm in arms for trial in arm.get("tried", ())}
     except (LookupError, TypeError, AttributeError):
         return set()
