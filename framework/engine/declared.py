@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from framework.contracts import Domain, Provenance, axis_plugins
@@ -54,6 +55,8 @@ def _check_words(domain: Domain[Any]) -> None:
     if len(set(provides)) != len(provides):
         raise UserError("provides: a word stands twice")
     columns = [name for axis in type(domain).axes() for name in find("axis", axis).cls.names]
+    if twice := sorted(name for name, times in Counter(columns).items() if times > 1):
+        raise UserError(f"axes: two of them fill {', '.join(twice)}")
     if not domain.headline:
         raise UserError("headline: no columns, so that tables would be empty")
     for said, given in (
