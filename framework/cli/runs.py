@@ -77,7 +77,8 @@ def verify(args: argparse.Namespace) -> int:
 
 
 def _verify(path: Path, expected: str | None) -> int:
-    from framework.engine.sweep import all_directories, problems_of
+    from framework.engine.soundness import problems_of
+    from framework.engine.sweep import all_directories
     from framework.store import verify_run
     from framework.store.directory import SWEEP_PLAN
     from framework.store.seal import sweep_head

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 import os
-import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -15,12 +14,11 @@ from typing import Any
 
 from framework.analysis.compare_runs import check_distinct, check_one_part
 from framework.analysis.doubts import doubts_of_state
-from framework.analysis.prereg import as_lock
 from framework.analysis.prereg.results import judged_runs
 from framework.analysis.sheets import all_comparisons, write_comparisons
 from framework.analysis.sweep import sweep_summary
-from framework.config import Plan, is_operational, stored_plan
-from framework.engine.account import OWN, dealt_caps, new_account, own_caches, tell_spent
+from framework.config import Plan
+from framework.engine.account import dealt_caps, new_account, own_caches, tell_spent
 from framework.engine.compose import compose_plan, key_of
 from framework.engine.job import RUNS, Job, check_job, check_operational, timed
 from framework.engine.listener import Listener
@@ -28,12 +26,11 @@ from framework.engine.protocols.rescore import RescoreSource
 from framework.engine.run import Outcome, check_same, reads_the_same
 from framework.engine.work import SweepWork, with_baselines
 from framework.errors import UserError
-from framework.registry import find, nearest, plugins
+from framework.registry import find, nearest
 from framework.store import JOURNAL
-from framework.store.atomic import as_json, held, replacing, write_json
-from framework.store.directory import COMPARISON, FIGURES, SWEEP, drafted, unsealed
+from framework.store.atomic import held, replacing, write_json
+from framework.store.directory import COMPARISON, SWEEP, drafted
 from framework.store.directory import SWEEP_PLAN as SWEEP_PLAN
-from framework.store.former import as_of_then, read_json, renamed_table
 from framework.store.state import (
     FinishedRun,
     State,
@@ -43,9 +40,8 @@ from framework.store.state import (
     read_run,
     read_summary,
 )
-from framework.store.sweep import PLAN, plan_digest, read_sweep, sealed_plan, stored_sweep
+from framework.store.sweep import PLAN, sealed_plan, stored_sweep
 from framework.text.canonical import digest
-from framework.text.reading import read_json as bounded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,8 +61,6 @@ class SweepOutcome:
 
 _log = logging.getLogger(__name__)
 
-_OF_A_SWEEP = frozenset({SWEEP, SWEEP_PLAN, COMPARISON, FIGURES, OWN, ".submitit"})
-"""Names in a sweep's directory beside its runs; a launcher on a cluster has a folder of its own."""
 _FREED_S = 5.0
 """Seconds in which the workers of a sweep end once its first process was killed."""
 Launch = Callable[[SweepWork], None]
@@ -192,7 +186,7 @@ def finish_sweep(path: Path, jobs: Sequence[Job], runs: Sequence[Outcome]) -> Sw
     if summary is not None:
         summary = {**summary, PLAN: sealed_plan(path)}
         write_sweep(path, summary)
-        for name, report in _reports(path, {job.name: job.plan for job in jobs}).items():
+        for name, report in reports_of(path, {job.name: job.plan for job in jobs}).items():
             write_json(path / f"{name}.json", report)
     return SweepOutcome(
         directory=path,
@@ -203,7 +197,7 @@ def finish_sweep(path: Path, jobs: Sequence[Job], runs: Sequence[Outcome]) -> Sw
     )
 
 
-def _reports(path: Path, plans: Mapping[str, Plan]) -> dict[str, Mapping[str, Any]]:
+def reports_of(path: Path, plans: Mapping[str, Plan]) -> dict[str, Mapping[str, Any]]:
     """By protocol what the finished jobs report side by side, where it says so (`of_sweep`).
 
     plans : of every job, by its name.
@@ -227,7 +221,7 @@ def compare_jobs(finished: Sequence[FinishedRun], jobs: Sequence[Job]) -> dict[s
     if baseline not in {job.plan.label("arch") for job in jobs}:
         baseline = None  # a gate's may be measured beside the sweep, or be a run's directory
     top = jobs[0].plan.top
-    return _compared(
+    return compared(
         finished,
         [job.name for job in jobs],
         baseline,
@@ -237,89 +231,7 @@ def compare_jobs(finished: Sequence[FinishedRun], jobs: Sequence[Job]) -> dict[s
     )
 
 
-def problems_of(path: Path) -> list[str]:
-    """Where a sweep's own files are not what its runs give or say; empty when sound."""
-    try:
-        text, stored = (path / SWEEP).read_text(encoding="utf-8"), read_sweep(path)
-    except UserError as error:
-        return [str(error)]
-    except (OSError, ValueError):
-        return [f"{path / SWEEP}: missing or not JSON"]
-    if text != as_json(bounded(text)):
-        return [f"{path / SWEEP}: not the text that was written"]
-    reports = [f"{protocol.name}.json" for protocol in plugins("protocol")]
-    runs = [run.name for run in all_directories(path)]
-    named = {*_OF_A_SWEEP, *unsealed(), *reports, *runs}
-    if extra := sorted(entry.name for entry in path.iterdir() if entry.name not in named):
-        return [f"{path / extra[0]}: extra"]
-
-    def prereg_results(runs: Sequence[FinishedRun]) -> dict[str, Any] | None:
-        # By the register as it was: it has a chain of its own, and may have grown since.
-        known = stored.get("prereg") or {"register": []}
-        if known["register"] is None:
-            return dict(known)
-        return judged_runs(runs, [as_lock(entry) for entry in known["register"]])
-
-    finished = [read_run(state.path, state) for state in finished_jobs(path)]
-    plan = stored_sweep(path)
-    planned = {job["name"]: job.get("overrides") for job in plan["jobs"]}
-    for run in finished:
-        argv, given = run.manifest["argv"], planned[run.path.name] or []
-        config = run.state.started["config"]
-        of_a_resume = argv[len(given) :]
-        later = all(o in given or is_operational(key_of(o), config) for o in of_a_resume)
-        if argv[: len(given)] != given or not later:
-            return [f"{path / SWEEP_PLAN}: {run.path.name} was not run from these overrides"]
-    for section in plugins("section"):
-        if said := section.cls().problems(path, plan):
-            return [f"{path / SWEEP_PLAN}: {problem}" for problem in said]
-    if stored.get(PLAN, now := plan_digest(path)) != now:
-        return [f"{path / SWEEP_PLAN}: not the plan that the sweep ended with"]
-    beside = set(runs) - planned.keys()
-    if extra := sorted(name for name in beside if not _belongs(name, finished, plan)):
-        return [f"{path / extra[0]}: extra"]
-    places = (path, *(run.path for run in finished))
-    if any((place / name).exists() for place in places for name in reports):
-        states = map(load_state, _jobs_of(path))
-        given = _reports(path, {state.path.name: stored_plan(state) for state in states})
-        for name in reports:
-            of_all = given.get(Path(name).stem)
-            if read_report(path, Path(name).stem) != (of_all and read_json(as_json(of_all))):
-                return [f"{path / name}: not what the runs give"]
-    with tempfile.TemporaryDirectory() as scratch:
-        expected = _compared(
-            finished,
-            [job.name for job in _jobs_of(path)],
-            stored.get("baseline"),
-            prereg_results,
-            smallest_effect=stored.get("smallest_effect"),
-            published_convention=(stored.get("published_convention") or {}).get("convention"),
-        )
-        if expected is None:
-            return [f"{path / SWEEP}: none of its runs is finished"]
-        write_sweep(Path(scratch), as_of_then({**expected, PLAN: now}, stored))
-        made = read_json((Path(scratch) / SWEEP).read_text(encoding="utf-8"))
-        table, known = (folder / COMPARISON for folder in (Path(scratch), path))
-        same = {
-            SWEEP: made == stored,
-            COMPARISON: known.is_file()
-            and renamed_table(known.read_text(encoding="utf-8"))
-            == table.read_text(encoding="utf-8"),
-        }
-        return [f"{path / name}: not what the runs give" for name, ok in same.items() if not ok]
-
-
-def _belongs(name: str, finished: Sequence[FinishedRun], plan: Mapping[str, Any]) -> bool:
-    """Whether a run beside a sweep's jobs is one that a gate or the plan names."""
-    for run in finished:
-        gate = run.summary["gate"]
-        # One of before it was recorded does not say which runs it compared with.
-        if name in gate.get("against", () if gate["passed"] is None else [name]):
-            return True
-    return any(name in s.cls().runs_beside(plan) for s in plugins("section"))
-
-
-def _compared(
+def compared(
     finished: Sequence[FinishedRun],
     names: Sequence[str],
     baseline: str | None,
@@ -328,7 +240,10 @@ def _compared(
     smallest_effect: float | None,
     published_convention: str | None,
 ) -> dict[str, Any] | None:
-    """Names : those of all jobs, finished or not."""
+    """The content of sweep.json; None where no run is finished.
+
+    names : those of all jobs, finished or not.
+    """
     if not finished:
         return None
     done = [run.path.name for run in finished]
@@ -365,7 +280,7 @@ def load_jobs(path: Path, operational: Sequence[str]) -> list[Job]:
     where a job was begun on other data.
     """
     stored = stored_sweep(path)
-    begun = [load_state(job) if job.is_dir() else None for job in _jobs_of(path)]
+    begun = [load_state(job) if job.is_dir() else None for job in jobs_of(path)]
     plans = [compose_plan(known["overrides"]) for known in stored["jobs"]]
     _check_unchanged(path, stored["jobs"], plans, begun)
     for plan in plans:
@@ -419,7 +334,7 @@ def _check_unchanged(
 
 def finished_jobs(path: Path) -> list[State]:
     """The finished jobs of a sweep directory, in its order; empty for any other directory."""
-    return finished_among(_jobs_of(path)) if (path / SWEEP_PLAN).is_file() else []
+    return finished_among(jobs_of(path)) if (path / SWEEP_PLAN).is_file() else []
 
 
 def finished_among(
@@ -437,12 +352,12 @@ def job_directories(path: Path) -> list[Path]:
 
 def all_directories(path: Path) -> list[Path]:
     """The directories of a sweep's jobs, run or not, then of the baselines beside them."""
-    jobs = _jobs_of(path)
+    jobs = jobs_of(path)
     beside = sorted(found.parent for found in path.glob(f"*/{JOURNAL}"))
     return list(dict.fromkeys([*jobs, *beside]))
 
 
-def _jobs_of(path: Path) -> list[Path]:
+def jobs_of(path: Path) -> list[Path]:
     """The directories of a sweep's jobs, run or not; a gate's baselines beside them are none."""
     return [path / known["name"] for known in stored_sweep(path)["jobs"]]
 
