@@ -23,6 +23,7 @@ GENERATED = {
     "governance": {},
     "lifecycle": {},
     "longmemeval_synthetic": {},
+    "office": {},
     "precedents": {},
     "regulated": {"spec": "loan"},
     "text_to_sql": {},

@@ -26,7 +26,7 @@ from plugins.domains.regulated.loading import SPECS, find_spec, load_spec
 from plugins.domains.regulated.near_misses import NearMisses, with_near_misses
 from plugins.domains.regulated.padding import pad
 from plugins.domains.regulated.rendering import Draft, Writer
-from plugins.domains.regulated.sampled import STRATA, Sampled, sample_plan, stream
+from plugins.domains.regulated.sampled import STRATA, Plan, Sampled, sample_plan, stream
 from plugins.domains.regulated.spec import Spec
 from plugins.domains.regulated.written import (
     Template,
@@ -374,11 +374,14 @@ class Regulated(Domain[RegulatedSettings]):
         return other or pair[0]
 
     def _draw(self, seed: int, base: int) -> tuple[Sampled, Sampled | None]:
+        return draw(self.spec, self._plan(seed, base), seed, base, self.settings.pairs)
+
+    def _plan(self, seed: int, base: int) -> Plan:
         shares = dict(self.settings.strata)
         if self.settings.pairs in ("fact", "threshold"):
             moved = shares.pop("superseded", 0.0) + shares.pop("open", 0.0)
             shares["clean"] = shares.get("clean", 0.0) + moved
-        plan = sample_plan(
+        return sample_plan(
             self.spec,
             {name: shares.get(name, 0.0) for name in STRATA},
             self.settings.forms,
@@ -386,7 +389,6 @@ class Regulated(Domain[RegulatedSettings]):
             seed,
             base,
         )
-        return draw(self.spec, plan, seed, base, self.settings.pairs)
 
     def _make(self, seed: int, index: int, rendering: int = 0) -> _Made:
         sampled = self.sampled(seed, index)

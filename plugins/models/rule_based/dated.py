@@ -35,6 +35,11 @@ class Statement:
     date: str = ""
 
 
+def is_header(line: str) -> bool:
+    """Whether a line opens a document."""
+    return _HEADER.match(line) is not None
+
+
 def statements(view: str) -> list[Statement]:
     """The statements of a view, in order, header lines left out."""
     found: list[Statement] = []

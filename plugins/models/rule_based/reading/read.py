@@ -14,6 +14,7 @@ from plugins.models.rule_based.dated import Statement, statements
 from plugins.models.rule_based.noise import is_missed, noise_on
 from plugins.models.rule_based.reading.claims import Claim, claims_of
 from plugins.models.rule_based.reading.facts import Facts, facts_of
+from plugins.models.rule_based.reading.files import own_documents
 from plugins.models.rule_based.reading.lexicon import FREE, Lexicon, lexicon_of
 from plugins.models.rule_based.reading.misread import misread, misread_part
 from plugins.models.rule_based.reading.outcome import Outcome, decide
@@ -114,8 +115,9 @@ def make_out(understood: Iterable[Understood], task: TaskCard, profile: Profile)
 
 
 def read(view: str, task: TaskCard, profile: Profile) -> Reading:
-    """All that a view makes known to a reader of this profile."""
-    return make_out(understand(statements(view), task, profile), task, profile)
+    """All that a view makes known to a reader of this profile, of the file that is asked about."""
+    own = own_documents(view, task.query)
+    return make_out(understand(statements(own), task, profile), task, profile)
 
 
 def _targets(lexicon: Lexicon, rules: Iterable[PolicyRule]) -> list[tuple[tuple[str, ...], str]]:
