@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from functools import lru_cache, partial
 from heapq import merge
 from typing import Annotated, ClassVar, Final, Literal
@@ -22,6 +23,7 @@ from plugins.domains.office.filing import (
     Filed,
     Handles,
     attributed,
+    renamed,
     with_files,
     wording,
 )
@@ -89,6 +91,22 @@ class _File:
     filed: Sequence[Filed]
     sheet: str
 
+    def numbered(self, numbers: Mapping[str, str]) -> _File:
+        """With the ids that its documents have in the history."""
+        return replace(
+            self,
+            case=replace(self.case, gold=renamed(self.case.gold, numbers)),
+            filed=[one.numbered(numbers) for one in self.filed],
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _History:
+    """The files of a history, and the documents of all of them in order of arrival."""
+
+    files: Sequence[_File]
+    documents: Sequence[Filed]
+
 
 @register("domain", "office")
 class Office(Domain[OfficeSettings]):
@@ -111,7 +129,9 @@ class Office(Domain[OfficeSettings]):
     )
     provides: ClassVar[tuple[str, ...]] = Regulated.provides
     success_axis: ClassVar[str] = Regulated.success_axis
-    headline: ClassVar[tuple[str, ...]] = Regulated.headline
+    headline: ClassVar[tuple[str, ...]] = tuple(
+        column for column in Regulated.headline if column != "surface_ceiling"
+    )
     version: ClassVar[str] = "1"
 
     def __init__(self, settings: OfficeSettings) -> None:
@@ -160,9 +180,7 @@ class Office(Domain[OfficeSettings]):
         seed, number, place = self._parse(history_id)
         if place is not None:
             raise UserError(f"no history {history_id!r} in office")
-        files = (file.filed for file in self._opened(seed, number))
-        ordered = merge(*files, key=lambda one: (one.draft.arrival, one.draft.order))
-        return (one.event() for one in ordered)
+        return (one.event() for one in self._opened(seed, number).documents)
 
     def decision_from(self, case: Case, retained: frozenset[str]) -> str | None:
         """See `framework.contracts.Domain`: from the gold items whose file is known alone."""
@@ -198,7 +216,7 @@ class Office(Domain[OfficeSettings]):
         return file.case, attributed(case.gold, retained, named)
 
     def _case(self, seed: int, number: int, place: int) -> Case:
-        file = self._opened(seed, number)[place]
+        file = self._opened(seed, number).files[place]
         own, history = file.case, f"{self._name}-s{seed}-{number:05d}"
         return replace(
             own,
@@ -213,15 +231,21 @@ class Office(Domain[OfficeSettings]):
         seed, number, place = self._parse(case.id)
         if place is None:
             raise UserError(f"no case {case.id!r} in office")
-        return self._opened(seed, number)[place]
+        return self._opened(seed, number).files[place]
 
-    def _open(self, seed: int, number: int) -> tuple[_File, ...]:
-        """The files of a history."""
+    def _open(self, seed: int, number: int) -> _History:
+        """The files of a history. Ids of documents are their places in it, and tell nothing."""
         first = number * self.settings.files
         indices = range(first, first + self.settings.files)
         spec = self.settings.spec
         called = {i: Handles.of(spec, self._files.cast(seed, i)) for i in indices}
-        return tuple(self._filed(seed, index, called) for index in indices)
+        files = [self._filed(seed, index, called) for index in indices]
+        ordered = list(merge(*(file.filed for file in files), key=_arrival))
+        numbers = {one.draft.id: f"doc-{n:04d}" for n, one in enumerate(ordered, 1)}
+        return _History(
+            files=tuple(file.numbered(numbers) for file in files),
+            documents=tuple(one.numbered(numbers) for one in ordered),
+        )
 
     def _filed(self, seed: int, index: int, called: Mapping[int, Handles]) -> _File:
         case, handles = self._files.case(seed, index), called[index]
@@ -241,7 +265,7 @@ class Office(Domain[OfficeSettings]):
         first = self._files.documents(seed, index)[0]
         author = self._files.cast(seed, index)[wording().cast[self.settings.spec]["author"]]
         return Draft(
-            id=f"ev-{digest([first.id, 'sheet'])[7:17]}",
+            id=f"{first.id}/sheet",
             spec_id="sheet",
             kind="form",
             title="Intake sheet",
@@ -259,6 +283,10 @@ class Office(Domain[OfficeSettings]):
         if match is None or (place is not None and place >= self.settings.files):
             raise UserError(f"no history {name!r} in office")
         return int(match[1]), int(match[2]), place
+
+
+def _arrival(filed: Filed) -> tuple[date, float]:
+    return filed.draft.arrival, filed.draft.order
 
 
 def _card(task: TaskCard, number: str) -> TaskCard:

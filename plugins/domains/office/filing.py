@@ -75,6 +75,11 @@ class Filed:
     draft: Draft
     under: str
 
+    def numbered(self, numbers: Mapping[str, str]) -> Filed:
+        """The document under the id that it has in the history, and so with its edges."""
+        edges = [(relation, numbers[target]) for relation, target in self.draft.edges]
+        return replace(self, draft=replace(self.draft, id=numbers[self.draft.id], edges=edges))
+
     @property
     def head(self) -> str:
         """The header line, and below it what the document is filed under."""
@@ -97,6 +102,24 @@ def with_files(gold: Gold, filed: Sequence[Filed], sheet: tuple[str, str]) -> Go
     own = [_passage(SHEET, *sheet, critical=True)]
     own += [_passage(_HEAD + id, id, heads[id], critical=id in critical) for id in sources]
     return replace(gold, items=(*gold.items, *own), evidence=(*gold.evidence, sheet[0]))
+
+
+def renamed(gold: Gold, numbers: Mapping[str, str]) -> Gold:
+    """`gold` with the ids that its events have in the history."""
+
+    def of(ids: Iterable[str]) -> tuple[str, ...]:
+        return tuple(numbers[id] for id in ids)
+
+    def spans(item: GoldItem) -> tuple[Span, ...]:
+        return tuple(replace(span, source_id=numbers[span.source_id]) for span in item.spans)
+
+    return replace(
+        gold,
+        items=tuple(replace(item, spans=spans(item)) for item in gold.items),
+        evidence=of(gold.evidence),
+        retired=tuple(replace(one, source_ids=of(one.source_ids)) for one in gold.retired),
+        injected=gold.injected and (gold.injected[0], numbers[gold.injected[1]]),
+    )
 
 
 def attributed(gold: Gold, retained: frozenset[str], numbers: frozenset[str]) -> frozenset[str]:

@@ -109,6 +109,14 @@ def test_files_of_a_history_are_open_at_the_same_time_and_worded_alike() -> None
         assert max(first for first, *_ in days) < min(last for *_, last in days)
 
 
+def test_ids_are_places_in_the_history() -> None:
+    for case in cases()[::8]:
+        there = list(events(case.history_id))
+        assert there == [f"doc-{n:04d}" for n in range(1, len(there) + 1)]
+        targets = {t for event in events(case.history_id).values() for _, t in event.edges}
+        assert targets <= set(there)
+
+
 def test_no_document_is_named_as_one_of_another_file() -> None:
     for start in range(0, 24, 8):
         together = cases()[start : start + 8]
