@@ -2,7 +2,7 @@
 
     python -m benchmarks.studies.findings NAME [--into FILE#NAME]
 
-NAME: entry, facts, facts_claims or confirm, or one of two without a pre-registration. `parts` runs
+NAME: entry, facts, facts_claims, office or confirm, or one of two without a pre-registration. `parts` runs
 nothing: it says of the runs of `facts` and `facts_claims` which part of what a decision needs each
 view held. `reuse` takes what `confirm` compares apart. Sweeps that were cut off are resumed.
 """
@@ -78,6 +78,19 @@ SWEEPS: Final[Mapping[str, Sequence[Sequence[str]]]] = {
     ),
     "facts": (("domain=loan", "prereg=findings_facts", *_REGULATED),),
     "facts_claims": (("domain=claims", "prereg=findings_facts_claims", *_REGULATED),),
+    "office": (
+        (
+            "+experiment=office",
+            "prereg=office",
+            "domain.spec=claims",
+            "domain.aliases=0.5",
+            "budget=loose",
+            "seed=90347",
+            "n_cases=400",
+            "arch=bm25,by_kind,rare_first,graph_ppr,full_context",
+            "report=false",
+        ),
+    ),
     "confirm": (("+experiment=improve/reuse",),),
 }
 BATCHES: Final = 20
@@ -107,7 +120,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def judged(name: str) -> str:
     """The verdicts on a pre-registration, in Markdown, with what each side had."""
-    plan, _ = read_file(LOCKED / f"findings_{name}.yaml")
+    own = LOCKED / f"{name}.yaml"
+    plan, _ = read_file(own if own.exists() else LOCKED / f"findings_{name}.yaml")
     directories = sweeps(name)
     measured = loops(directories[0]) if name == "confirm" else None
     measured = measured or measured_in(finished_runs(directories), plan)
