@@ -21,7 +21,7 @@ from framework.rows import PackedRows
 from framework.statistics.clusters import FloatArray
 from framework.statistics.intervals import Interval, mean_intervals
 from framework.statistics.ratios import ratio_of_means
-from framework.statistics.variance import repeat_variance
+from framework.statistics.variance import noise_sd
 
 IntArray = npt.NDArray[np.integer[Any]]
 BoolArray = npt.NDArray[np.bool_]
@@ -377,10 +377,7 @@ def _noise(
     # Sums of floats depend on their order.
     order = np.lexsort((columns.sample[at], columns.case[at]))
     places = list(zip(columns.case[at][order].tolist(), repeats[order].tolist(), strict=True))
-    return {
-        axis: repeat_variance(_repeats(places, own[order].tolist())).noise_sd
-        for axis, own in values.items()
-    }
+    return {axis: noise_sd(_repeats(places, own[order].tolist())) for axis, own in values.items()}
 
 
 def _repeats(

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from framework.statistics.bootstrap import RESAMPLES
 from framework.statistics.intervals import Interval, mean_interval
 from framework.statistics.paired import Comparison, compare
 from framework.statistics.ratios import Ratio, ratio_of_means
@@ -77,23 +76,12 @@ class PairFairness:
     n: int
 
 
-def pair_fairness(
-    pairs: Sequence[CounterfactualPair],
-    *,
-    seed: int,
-    smallest_effect: float | None = None,
-    resamples: int = RESAMPLES,
-) -> PairFairness:
-    """Compare decisions, reasons and retention within pairs.
-
-    No difference found is not fairness: only with `smallest_effect` do `decisions` and `retention`
-    say whether the groups are decided equally within it.
+def pair_fairness(pairs: Sequence[CounterfactualPair], *, seed: int) -> PairFairness:
+    """Compare decisions, reasons and retention within pairs. No difference found is not fairness.
 
     Args:
         pairs: with ids of their own.
         seed: of the resampling.
-        smallest_effect: difference in rates, and in retained shares, that matters.
-        resamples: of the bootstrap.
 
     Raises:
         ValueError: two pairs of one id.
@@ -116,12 +104,10 @@ def pair_fairness(
             clusters,
             seed=seed,
             names=("fairness", name),
-            smallest_effect=smallest_effect,
-            resamples=resamples,
         )
 
     def share(values: list[float | None]) -> Interval:
-        return mean_interval(values, labels, seed=seed, resamples=resamples)
+        return mean_interval(values, labels, seed=seed)
 
     complete = [t for t in pairs if None not in favoured[t.id]]
     ratio = ratio_of_means(
