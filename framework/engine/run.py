@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from framework.analysis.doubts import doubts_of_state
-from framework.analysis.labelling import unsupported_of
 from framework.analysis.summary import summarize
 from framework.config import Plan, stored_plan
 from framework.contracts import REPORTED, Gate, GateOutcome, Judge
@@ -32,6 +31,7 @@ from framework.records import EMPTY
 from framework.registry import NoSettings
 from framework.rows import by_session
 from framework.store import Clock, JournalEvent, utc_now
+from framework.store.answers import unsupported_of
 from framework.store.directory import RunDirectory
 from framework.store.openings import register
 from framework.store.state import State, data_differ, load_state, read_summary, repair_head

@@ -93,30 +93,6 @@ def cohens_kappa(a: Sequence[Hashable], b: Sequence[Hashable]) -> float | None:
     return (observed * n - expected) / (n * n - expected)
 
 
-def gwets_ac1(a: Sequence[Hashable], b: Sequence[Hashable], categories: int) -> float:
-    """Agreement of two raters on labels beyond chance (Gwet 2008, equation 7), for skewed labels.
-
-    Chance agreement is sum p (1 - p) / (categories - 1), p the mean share of a label: where nearly
-    all is of one label it goes to 0, while that of kappa goes to 1.
-
-    Args:
-        a: labels of one rater.
-        b: those of the other on the same things.
-        categories: how many labels there are to choose from, used or not.
-
-    Raises:
-        ValueError: no values, unequal numbers of them, or fewer categories than 2 or than are used.
-    """
-    _check(a, b)
-    counts = Counter([*a, *b])
-    if categories < max(2, len(counts)):
-        raise ValueError(f"{categories} categories, {len(counts)} used: at least 2, and as many")
-    observed = sum(x == y for x, y in zip(a, b, strict=True)) / len(a)
-    shares = (count / (2 * len(a)) for count in counts.values())
-    expected = sum(share * (1 - share) for share in shares) / (categories - 1)
-    return (observed - expected) / (1 - expected)
-
-
 def krippendorffs_alpha(
     raters: Sequence[Sequence[float | None]],
 ) -> float | None:

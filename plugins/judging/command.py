@@ -137,12 +137,11 @@ class Label(Command):
 
 def label(args: argparse.Namespace) -> int:
     """Write a sheet for people to label that shows no label of the machine's, or read one back."""
-    from framework.analysis.labelling import VerdictLabels
     from framework.cli.runs import run_directories
     from framework.registry import find
 
     run = Path(args.run)
-    chosen: type[Labelling] = find("labelling", args.of).cls if args.of else VerdictLabels
+    chosen: type[Labelling] = find("labelling", args.of or "verdicts").cls
     labelling = chosen(run_directories([run]))
     if args.read:
         found = labelling.compare(Path(args.read))
@@ -175,9 +174,8 @@ def _show_agreement(
 
 
 def _style(args: argparse.Namespace) -> int:
-    from framework.analysis.labelling import answers_of
     from framework.cli.runs import run_directories
-    from plugins.judging.style import guess_arms
+    from plugins.judging.style import answers_of, guess_arms
 
     answers = answers_of(run_directories([Path(path) for path in args.sources]))
     try:
