@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from framework.analysis.axes import axes_of_rows
 from framework.analysis.evidence import Group, Job
 from framework.records import ABSTAIN, Row
 from framework.reporting.blocks import Cell, Details, Table
@@ -24,6 +23,7 @@ from plugins.sections.figures import budgets, forest, parts, planes, ranks, shar
 from plugins.sections.figures.planes import apart
 from plugins.sections.frontier import Point, frontier, points
 from plugins.sections.retention import Retention
+from tests.framework.analysis.of_rows import axes_of_rows
 
 FIGURES = {
     draw.__name__: draw
