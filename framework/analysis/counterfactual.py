@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from framework.analysis.forms import poolable
 from framework.contracts import ProtectedGroups
@@ -61,8 +60,8 @@ def pairs_of(
         mixed = len({row.form_read for row in rows}) > 1
         for row in going_up(poolable(rows)):
             side = _side(row, groups, decided=row.form_read or not mixed)
-            member = _Member(tags=row.tags, failed=bool(row.error), side=side)
-            together[row.cluster, row.trial, row.repeat, row.turn].append(member)
+            members = together[row.cluster, row.trial, row.repeat, row.turn]
+            members.append(_Member(row.tags, bool(row.error), side))
     found: dict[str, list[CounterfactualPair]] = defaultdict(list)
     failed = 0
     for (cluster, *trial), members in together.items():
@@ -86,8 +85,7 @@ def pairs_of(
     return dict(sorted(found.items())), failed
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Member:
+class _Member(NamedTuple):
     """What a pair takes of a row: all rows in memory would be too many."""
 
     tags: Mapping[str, str]

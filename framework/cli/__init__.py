@@ -137,12 +137,6 @@ def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     add.add_argument("-m", "--multirun", action="store_true", help="estimate a sweep")
     add.set_defaults(command="estimate:estimate")
 
-    add = commands.add_parser("table", help="a sweep's result table in Markdown")
-    add.add_argument("sweep", metavar="SWEEP")
-    add.add_argument("--budget", help="only this budget")
-    add.add_argument("--into", metavar="FILE[#NAME]", help="put it between the file's markers")
-    add.set_defaults(command="runs:table")
-
     add = commands.add_parser(
         "report", help="a run or sweep as one page: report.html, report.md, figures/"
     )

@@ -1,14 +1,12 @@
-"""Commands on run directories: verify, table."""
+"""`verify`, and the runs that commands are asked about."""
 
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from framework.errors import DataError, UserError
-from framework.registry import plugins
 from framework.text.counting import counted
 
 if TYPE_CHECKING:
@@ -63,30 +61,6 @@ def _verify(path: Path, expected: str | None) -> int:
     return 0 if sound else 1
 
 
-def table(args: argparse.Namespace) -> int:
-    """Print a sweep's result table in Markdown, or put it into a file between its markers."""
-    from framework.analysis.doubts import doubts_of
-    from framework.analysis.evidence import of_sweep
-    from framework.reporting.markdown import blocks_markdown, print_or_put
-    from framework.reporting.sections.overview import main_tables
-    from framework.store.directory import SWEEP
-    from framework.store.sweep import read_sweep
-
-    path = Path(args.sweep)
-    if not (path / SWEEP).is_file():
-        raise UserError(f"{args.sweep} has no {SWEEP}: not a finished sweep")
-    sweep = read_sweep(path)
-    for doubt in doubts_of(path, sweep):
-        print(f"warning: {doubt}", file=sys.stderr)
-    own = [t for section in plugins("section") for t in section.cls().result_tables(path)]
-    tables = own or list(main_tables(of_sweep(sweep), args.budget))
-    if not tables:
-        raise UserError(f"no budget {args.budget!r} in the sweep")
-    text = blocks_markdown(tables, brief=True)
-    print_or_put(text, args.into)
-    return 0
-
-
 def finished_runs(paths: list[Path]) -> list[FinishedRun]:
     """The finished runs of `paths`, a sweep standing for its jobs, each read once."""
     from framework.engine.sweep import finished_jobs
@@ -98,16 +72,4 @@ def finished_runs(paths: list[Path]) -> list[FinishedRun]:
             raise UserError(f"{path}: no such directory")
         jobs = [read_run(state.path, state) for state in finished_jobs(path)]
         found += jobs or [read_run(path)]
-    return found
-
-
-def run_directories(paths: list[Path]) -> list[Path]:
-    """Run directories of `paths`, a sweep standing for its jobs."""
-    from framework.engine.sweep import job_directories
-
-    found: list[Path] = []
-    for path in paths:
-        if not path.is_dir():
-            raise UserError(f"{path}: no such directory")
-        found += job_directories(path) or [path]
     return found
