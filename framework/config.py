@@ -336,11 +336,6 @@ def _check_used(overrides: Sequence[str], unused: frozenset[str], protocol: str)
             raise UserError(f"{override}: protocol={protocol} has no {group}")
 
 
-def with_operational(plan_: Plan, changed: Mapping[str, Any]) -> Plan:
-    """The plan with top-level operational values replaced, for a resume."""
-    return replace(plan_, top=replace(plan_.top, **changed))
-
-
 def labels(
     choices: Mapping[str, Any], changed: Mapping[str, Mapping[str, Any]], config: Mapping[str, Any]
 ) -> dict[str, str]:

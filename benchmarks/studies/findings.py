@@ -22,8 +22,9 @@ from benchmarks.results import ROOT, call
 from benchmarks.studies.gate_populations import Idea, Population
 from benchmarks.studies.gates import POINT, POINT_02, RULES, Rule, simulate
 from benchmarks.studies.places import opened
-from framework.analysis.prereg import Judgement, Measured, RunInfo, judge, locks, read_file
+from framework.analysis.prereg.flags import RunInfo
 from framework.analysis.prereg.results import measured_in
+from framework.analysis.prereg.verdicts import Judgement, Measured, judge
 from framework.cli.runs import finished_runs
 from framework.errors import UserError
 from framework.records import ABSTAIN
@@ -31,6 +32,8 @@ from framework.reporting.markdown import print_or_put
 from framework.statistics.comparison import case_means
 from framework.statistics.intervals import wilson
 from framework.store.answers import answer_records
+from framework.store.hypotheses import read_file
+from framework.store.register import locks
 from framework.store.state import read_report, read_run
 
 LOCKED: Final = ROOT / "conf" / "prereg"

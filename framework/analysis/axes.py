@@ -21,7 +21,7 @@ from framework.rows import PackedRows
 from framework.statistics.clusters import FloatArray
 from framework.statistics.intervals import Interval, mean_intervals
 from framework.statistics.ratios import ratio_of_means
-from framework.statistics.variance import repeat_variance
+from framework.statistics.variance import noise_sd
 
 IntArray = npt.NDArray[np.integer[Any]]
 BoolArray = npt.NDArray[np.bool_]
@@ -125,8 +125,8 @@ def as_mappings(rows: Sequence[Row], budget: str) -> list[dict[str, Any]]:
     ]
 
 
-def axes_of_rows(
-    rows: Sequence[Row], seed: int, shared: Sharing | None = None
+def axes_of_part(
+    columns: RowColumns, part: IntArray | None, seed: int, shared: Sharing | None = None
 ) -> dict[str, dict[str, Any]]:
     """Mean, interval, n and method by axis, repeats and trials averaged within their case.
 
@@ -135,15 +135,9 @@ def axes_of_rows(
     What a reader gave in forms that it does not read is left out of a pool (`poolable`). Beside the
     axes stand ratios of two of them (`Axis.ratios`) and what being right costs
     (`framework.analysis.cost`); `shared` is that of the whole run where `rows` are a part.
+    part : the places of the rows, ascending; None for all of them.
     noise_sd : what the mean would move by, were the same cases asked again; None with one repeat.
     """
-    return axes_of_part(RowColumns.of(rows), None, seed, shared)
-
-
-def axes_of_part(
-    columns: RowColumns, part: IntArray | None, seed: int, shared: Sharing | None = None
-) -> dict[str, dict[str, Any]]:
-    """`axes_of_rows` of the rows at these places, ascending; None for all of them."""
     at = np.arange(len(columns.rows)) if part is None else part
     good = at[~columns.failed[at]]
     entries = _axes_at(columns, good, seed, shared)
@@ -377,10 +371,7 @@ def _noise(
     # Sums of floats depend on their order.
     order = np.lexsort((columns.sample[at], columns.case[at]))
     places = list(zip(columns.case[at][order].tolist(), repeats[order].tolist(), strict=True))
-    return {
-        axis: repeat_variance(_repeats(places, own[order].tolist())).noise_sd
-        for axis, own in values.items()
-    }
+    return {axis: noise_sd(_repeats(places, own[order].tolist())) for axis, own in values.items()}
 
 
 def _repeats(

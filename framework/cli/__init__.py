@@ -137,29 +137,6 @@ def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     add.add_argument("-m", "--multirun", action="store_true", help="estimate a sweep")
     add.set_defaults(command="estimate:estimate")
 
-    add = commands.add_parser("compare", help="paired comparison of runs on the same cases")
-    of_all = "directories of finished runs on the same cases; of a sweep: all its runs"
-    add.add_argument("runs", nargs="+", metavar="RUN", help=of_all)
-    add.add_argument("--axes", help="comma-separated; default: the domain's headline axes")
-    add.add_argument("--baseline", help="compare every arm with this one only")
-    add.add_argument(
-        "--smallest-effect", type=float, metavar="D", help="smallest difference that matters"
-    )
-    add.add_argument("--json", action="store_true", help="as JSON, the content of a sweep.json")
-    add.add_argument("--out", metavar="FILE", help="into a file: Markdown, or JSON with --json")
-    add.add_argument(
-        *("--published-convention", "--compat"),
-        metavar="NAME",
-        help="print a paper's convention too (`list convention` shows them)",
-    )
-    add.set_defaults(command="runs:compare")
-
-    add = commands.add_parser("table", help="a sweep's result table in Markdown")
-    add.add_argument("sweep", metavar="SWEEP")
-    add.add_argument("--budget", help="only this budget")
-    add.add_argument("--into", metavar="FILE[#NAME]", help="put it between the file's markers")
-    add.set_defaults(command="runs:table")
-
     add = commands.add_parser(
         "report", help="a run or sweep as one page: report.html, report.md, figures/"
     )
@@ -182,10 +159,6 @@ def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     add.add_argument("run", metavar="RUN|SWEEP")
     add.add_argument("--head", help="the head that it must have, kept elsewhere")
     add.set_defaults(command="runs:verify")
-
-    add = commands.add_parser("sync", help="upload a run or sweep that could not be uploaded")
-    add.add_argument("run", metavar="RUN|SWEEP")
-    add.set_defaults(command="runs:sync")
 
     if not argv or argv[0] not in commands.choices:  # the framework's own need no plugin imported
         _add_plugins(commands)

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from framework.analysis.axes import axis_meta
-from framework.analysis.prereg import check_locked
 from framework.config import ARM_GROUPS, PREREG, Plan, stored_plan
 from framework.contracts import Gate
 from framework.engine.account import account
@@ -27,6 +26,7 @@ from framework.registry import find, nearest
 from framework.store import MANIFEST
 from framework.store.atomic import one_at_a_time
 from framework.store.directory import SWEEP_PLAN, RunDirectory, check_new
+from framework.store.register import check_locked
 from framework.store.state import State, data_differ, load_state
 
 RUNS: Final = Path("runs")

@@ -11,14 +11,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from framework.analysis.doubts import doubts_of_state
-from framework.analysis.labelling import unsupported_of
 from framework.analysis.summary import summarize
 from framework.config import Plan, stored_plan
 from framework.contracts import REPORTED, Gate, GateOutcome, Judge
 from framework.contracts.run import IS_BASELINE
 from framework.engine.account import served_of
 from framework.engine.domains import open_domain
-from framework.engine.extracted import extraction_of
 from framework.engine.interrupt import graceful_stop
 from framework.engine.listener import Listener
 from framework.engine.manifest import changed_since, manifest, read_manifest
@@ -27,11 +25,13 @@ from framework.engine.probed import PROBED, found_before, outcome_of, probed
 from framework.engine.protocols.rescore import NoModel, RescoreProtocol, RescoreSource
 from framework.errors import StopRun, UserError
 from framework.models.spending import current
+from framework.pipeline.extraction import summed
 from framework.pipeline.failures import as_failed
-from framework.records import EMPTY
+from framework.records import EMPTY, Row
 from framework.registry import NoSettings
 from framework.rows import by_session
 from framework.store import Clock, JournalEvent, utc_now
+from framework.store.answers import answer_records, unsupported_of
 from framework.store.directory import RunDirectory
 from framework.store.openings import register
 from framework.store.state import State, data_differ, load_state, read_summary, repair_head
@@ -191,11 +191,25 @@ def _finished(
         summary["checks"], failed = outcome_of(found)
         summary["warnings"] += failed
     if pipeline.extractor is not None:
-        summary["extraction"] = extraction_of(run.path, run.rows)
+        summary["extraction"] = _extraction_of(run.path, run.rows)
     if (report := protocol.report()) is not None:
         run.write_report(protocol.name, report)
     run.finish(summary)
     return summary
+
+
+def _extraction_of(directory: Path, rows: Sequence[Row]) -> dict[str, Any]:
+    """Counts, precision and recall of nodes and edges by type, each memory counted once.
+
+    See `framework.pipeline.extraction.summed`.
+    """
+    memories = {row.key: (row.history_id, row.trial, row.repeat) for row in rows}
+    found: dict[tuple[str, int, int], Any] = {}
+    for record in answer_records(directory):
+        memory = memories.get(tuple(record["key"]))
+        if memory is not None and record.get("extraction"):
+            found.setdefault(memory, record["extraction"])
+    return summed(found.values())
 
 
 def _misquotes(judge: Judge[Any] | None) -> bool:

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from framework.analysis.prereg import as_lock
 from framework.analysis.prereg.results import judged_runs
 from framework.config import is_operational, stored_plan
 from framework.engine.account import OWN
@@ -25,6 +24,7 @@ from framework.registry import plugins
 from framework.store.atomic import as_json
 from framework.store.directory import COMPARISON, FIGURES, SWEEP, SWEEP_PLAN, unsealed
 from framework.store.former import as_of_then, read_json, renamed_table
+from framework.store.register import as_lock
 from framework.store.state import FinishedRun, load_state, read_report, read_run
 from framework.store.sweep import PLAN, plan_digest, read_sweep, stored_sweep
 from framework.text.reading import read_json as bounded

@@ -11,12 +11,13 @@ from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Final, Literal
+from typing import Final
 
 import numpy as np
 
 from framework.statistics.bootstrap import RESAMPLES
 from framework.statistics.clusters import MIN_UNITS, FloatArray
+from framework.statistics.intervals import LEVEL
 from framework.statistics.seeding import generator
 
 THRESHOLD: Final = 0.5
@@ -92,38 +93,15 @@ def cohens_kappa(a: Sequence[Hashable], b: Sequence[Hashable]) -> float | None:
     return (observed * n - expected) / (n * n - expected)
 
 
-def gwets_ac1(a: Sequence[Hashable], b: Sequence[Hashable], categories: int) -> float:
-    """Agreement of two raters on labels beyond chance (Gwet 2008, equation 7), for skewed labels.
-
-    Chance agreement is sum p (1 - p) / (categories - 1), p the mean share of a label: where nearly
-    all is of one label it goes to 0, while that of kappa goes to 1.
-
-    Args:
-        a: labels of one rater.
-        b: those of the other on the same things.
-        categories: how many labels there are to choose from, used or not.
-
-    Raises:
-        ValueError: no values, unequal numbers of them, or fewer categories than 2 or than are used.
-    """
-    _check(a, b)
-    counts = Counter([*a, *b])
-    if categories < max(2, len(counts)):
-        raise ValueError(f"{categories} categories, {len(counts)} used: at least 2, and as many")
-    observed = sum(x == y for x, y in zip(a, b, strict=True)) / len(a)
-    shares = (count / (2 * len(a)) for count in counts.values())
-    expected = sum(share * (1 - share) for share in shares) / (categories - 1)
-    return (observed - expected) / (1 - expected)
-
-
 def krippendorffs_alpha(
-    raters: Sequence[Sequence[float | None]], level: Literal["nominal", "interval"] = "interval"
+    raters: Sequence[Sequence[float | None]],
 ) -> float | None:
     """Agreement of any number of raters with gaps (Krippendorff 2011): 1 - D_o / D_e.
 
+    A difference counts by its square (interval values).
+
     Args:
         raters: for each rater one value a unit, None where it gave none.
-        level: `nominal` counts any difference as 1, `interval` its square.
 
     Returns:
         None where fewer than two values can be paired, or all of them are the same.
@@ -139,18 +117,15 @@ def krippendorffs_alpha(
     n = len(pooled)
     if n < 2:
         return None
-    within = sum(_pairs(unit, level) / (len(unit) - 1) for unit in units)
-    total = _pairs(pooled, level)
+    within = sum(_pairs(unit) / (len(unit) - 1) for unit in units)
+    total = _pairs(pooled)
     return None if total == 0 else 1.0 - within * (n - 1) / total
 
 
-def _pairs(values: Sequence[float], level: Literal["nominal", "interval"]) -> float:
+def _pairs(values: Sequence[float]) -> float:
     """Sum of the distance over unordered pairs, by distinct value, as there are few of them."""
     counts = Counter(values)
-    return sum(
-        counts[x] * counts[y] * (1.0 if level == "nominal" else (x - y) ** 2)
-        for x, y in combinations(sorted(counts), 2)
-    )
+    return sum(counts[x] * counts[y] * (x - y) ** 2 for x, y in combinations(sorted(counts), 2))
 
 
 def _check(a: Sequence[object], b: Sequence[object]) -> None:
@@ -177,7 +152,6 @@ def agreement_limits(
     *,
     seed: int,
     names: Sequence[str] = (),
-    level: float = 0.95,
     resamples: int = RESAMPLES,
 ) -> dict[str, tuple[float, float] | None]:
     """By figure of `Agreement`, its percentile bootstrap limits over clusters.
@@ -191,7 +165,6 @@ def agreement_limits(
         clusters: of each answer, the case that it belongs to.
         seed: of the run or comparison.
         names: what is compared: another pair of judges draws other numbers.
-        level: coverage.
         resamples: of the bootstrap.
 
     Raises:
@@ -212,7 +185,7 @@ def agreement_limits(
         [_figures(rng.multinomial(len(places), even, size=size) @ totals) for size in batches]
     )
     return {
-        name: _limits(column[~np.isnan(column)], resamples, level)
+        name: _limits(column[~np.isnan(column)], resamples)
         for name, column in zip(FIGURES, drawn.T, strict=True)
     }
 
@@ -243,8 +216,8 @@ def _figures(sums: FloatArray) -> FloatArray:
     return np.stack([apart / n, pearson, *kappas, alpha], axis=1)
 
 
-def _limits(defined: FloatArray, resamples: int, level: float) -> tuple[float, float] | None:
+def _limits(defined: FloatArray, resamples: int) -> tuple[float, float] | None:
     if len(defined) < _LEAST_DEFINED * resamples or np.ptp(defined) < 1e-12:
         return None
-    low, high = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2])
+    low, high = np.quantile(defined, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     return float(low), float(high)

@@ -26,22 +26,19 @@ _LINE: Final = [(np.sinh(t), np.cosh(t)) for t in _STEP * np.arange(800).reshape
 """The integral is a sum over blocks of steps along a line, of which few are needed."""
 
 
-def bounded_limits(
-    units: Units, level: float, *, lowest: float = 0.0, highest: float = 1.0
-) -> tuple[float, float]:
+def bounded_limits(units: Units, level: float, *, lowest: float = 0.0) -> tuple[float, float]:
     """Return limits of the mean over cases, each valid at one-sided (1 - level) / 2.
 
     The unit that is added is as large as the largest that was seen.
 
     Args:
-        units: sums of values that lie in [lowest, highest].
+        units: sums of values that lie in [lowest, 1].
         level: coverage of the two limits together.
         lowest: -1 for differences of shares.
-        highest: of a value.
     """
     mirrored = Units(-units.sums, units.sizes)
     tail = (1 - level) / 2
-    return _lower(units, tail, lowest, highest), -_lower(mirrored, tail, -highest, -lowest)
+    return _lower(units, tail, lowest, 1.0), -_lower(mirrored, tail, -1.0, -lowest)
 
 
 def _lower(units: Units, tail: float, lowest: float, highest: float) -> float:

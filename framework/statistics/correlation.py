@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from framework.statistics.clusters import FloatArray
 from framework.statistics.intervals import as_values
-from framework.text.counting import counted
 
 MIN_CASES = 3
 
@@ -21,15 +20,13 @@ class CorrelationMatrix:
 
     Attributes:
         axes: names, in the order of rows and columns.
-        rho: shape (axes, axes), symmetric; NaN where undefined.
+        rho: shape (axes, axes), symmetric; NaN below 3 cases, or where an axis is constant.
         n: shape (axes, axes), cases behind each entry.
-        undefined: (axis, axis) -> why there is none, for each NaN on or above the diagonal.
     """
 
     axes: tuple[str, ...]
     rho: FloatArray
     n: npt.NDArray[np.int64]
-    undefined: dict[tuple[str, str], str]
 
 
 def axis_correlations(
@@ -49,24 +46,14 @@ def axis_correlations(
         raise ValueError("the axes have different numbers of cases")
     rho = np.full((len(names), len(names)), np.nan)
     n = np.zeros((len(names), len(names)), dtype=np.int64)
-    undefined: dict[tuple[str, str], str] = {}
     for i, x in enumerate(columns):
         for j in range(i, len(columns)):
             y = columns[j]
             both = ~(np.isnan(x) | np.isnan(y))
             n[i, j] = n[j, i] = np.count_nonzero(both)
-            constant = [
-                names[k] for k, column in ((i, x), (j, y)) if len(np.unique(column[both])) < 2
-            ]
-            if n[i, j] < MIN_CASES:
-                undefined[names[i], names[j]] = (
-                    f"{counted(n[i, j], 'case')}, fewer than {MIN_CASES}"
-                )
-            elif constant:
-                undefined[names[i], names[j]] = f"constant: {', '.join(dict.fromkeys(constant))}"
-            else:
+            if n[i, j] >= MIN_CASES:
                 rho[i, j] = rho[j, i] = spearman(x[both], y[both])
-    return CorrelationMatrix(axes=names, rho=rho, n=n, undefined=undefined)
+    return CorrelationMatrix(axes=names, rho=rho, n=n)
 
 
 def spearman(x: FloatArray, y: FloatArray) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +29,8 @@ from framework.statistics.seeding import generator
 
 Limits = tuple[float | None, float | None, str]
 """Two limits, ``None`` where none are claimed, and how they were computed, or why not."""
+LEVEL: Final = 0.95
+"""What intervals of one mean cover."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,17 +167,12 @@ def mean_interval(
     seed: int,
     amount: bool = False,
     resamples: int = RESAMPLES,
-    level: float = 0.95,
 ) -> Interval:
     """Return the mean of one axis with its interval; see `mean_intervals` for the rules."""
-    return mean_intervals(
-        {"": values},
-        clusters,
-        seed=seed,
-        amounts=("",) if amount else (),
-        resamples=resamples,
-        level=level,
-    )[""]
+    amounts = ("",) if amount else ()
+    return mean_intervals({"": values}, clusters, seed=seed, amounts=amounts, resamples=resamples)[
+        ""
+    ]
 
 
 def mean_intervals(
@@ -186,7 +184,6 @@ def mean_intervals(
     signed: Collection[str] = (),
     weights: Mapping[str, npt.ArrayLike] | None = None,
     resamples: int = RESAMPLES,
-    level: float = 0.95,
 ) -> dict[str, Interval]:
     """Return the mean of every axis with its interval.
 
@@ -214,7 +211,6 @@ def mean_intervals(
         weights: for some axes what each case weighs, at most 1 and above 0 where the axis is
             defined: the share of its rows that define it. Else every case weighs 1.
         resamples: of the bootstrap.
-        level: coverage.
 
     Raises:
         ValueError: an infinite value, or not one label a value.
@@ -229,31 +225,31 @@ def mean_intervals(
         units = _canonical_units(values, clusters, None if given is None else np.array(given))
         n = int(np.count_nonzero(~np.isnan(values)))
         if share and lowest == 0 and n and units.identical and is_binary(units.sums):
-            limits: Limits | None = _of_share(int(units.sums.sum()), len(units.sums), level)
+            limits: Limits | None = _of_share(int(units.sums.sum()), len(units.sums))
         else:
-            limits = without_bootstrap(units, level, share=share, lowest=lowest)
+            limits = without_bootstrap(units, LEVEL, share=share, lowest=lowest)
             if limits is not None and lowest < 0:
                 limits = within(limits, lowest)
         size = len(units.sums)
         if limits is not None:
             result[name] = interval_of(units, limits, n)
         elif size >= LARGE:  # drawn column by column: less work where values repeat, and memory
-            result |= _resampled([(name, units)], seed, resamples, level)
+            result |= _resampled([(name, units)], seed, resamples)
         else:
             waiting.setdefault(size, []).append((name, units))
     for group in waiting.values():
-        result |= _resampled(group, seed, resamples, level)
+        result |= _resampled(group, seed, resamples)
     return {name: result[name] for name in axes}
 
 
 def _resampled(
-    group: Sequence[tuple[str, Units]], seed: int, resamples: int, level: float
+    group: Sequence[tuple[str, Units]], seed: int, resamples: int
 ) -> dict[str, Interval]:
     """The bootstrap's intervals of units of one number, by the same draws."""
     columns = [units.sums for _, units in group]
     means = bootstrap_means(columns, generator(seed, "mean", str(len(columns[0]))), resamples)
     return {
-        name: interval_of(units, bootstrap_limits(units.sums, own, level))
+        name: interval_of(units, bootstrap_limits(units.sums, own, LEVEL))
         for (name, units), own in zip(group, means, strict=True)
     }
 
@@ -295,10 +291,10 @@ def _canonical_units(
     return Units(units.sums[order], units.sizes[order])
 
 
-def _of_share(successes: int, n: int, level: float) -> Limits:
+def _of_share(successes: int, n: int) -> Limits:
     if 0 < successes < n:
-        return *wilson(successes, n, level), "wilson"
-    return *clopper_pearson(successes, n, level), "clopper-pearson"
+        return *wilson(successes, n), "wilson"
+    return *clopper_pearson(successes, n), "clopper-pearson"
 
 
 def _check_counts(successes: float, n: float) -> None:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from framework.statistics.bootstrap import RESAMPLES
 from framework.statistics.clusters import Units, cluster_robust, units_of
-from framework.statistics.intervals import Interval, as_values, is_binary, is_share
+from framework.statistics.intervals import LEVEL, Interval, as_values, is_binary, is_share
 
 METHOD: Final = "Rogan-Gladen, Jeffreys draws of the three rates"
 
@@ -37,7 +37,6 @@ def corrected_share(
     *,
     judged: float = 1.0,
     draws: int = RESAMPLES,
-    level: float = 0.95,
 ) -> Corrected:
     """Return the share of right answers behind a share that a judge passed.
 
@@ -58,7 +57,6 @@ def corrected_share(
         rng: the generator.
         judged: the share of the answers that it gave a verdict on, above 0.
         draws: of the rates.
-        level: coverage.
 
     Raises:
         ValueError: counts that are no share.
@@ -77,7 +75,7 @@ def corrected_share(
         part = rng.beta(asked[1] + 0.5, passed[1] - asked[1] + 0.5, draws)
     told = t > f
     shares = part * np.clip((q - f) / np.where(told, t - f, 1.0), 0.0, 1.0)
-    tail = (1 - level) / 2
+    tail = (1 - LEVEL) / 2
     return Corrected(
         share=float(np.clip((seen - judged * false) / (true - false), 0.0, judged)),
         low=float(np.quantile(np.where(told, shares, 0.0), tail)),
@@ -93,7 +91,6 @@ def corrected_mean(
     rng: np.random.Generator,
     *,
     draws: int = RESAMPLES,
-    level: float = 0.95,
 ) -> Corrected:
     """Return the same for verdicts that need not be independent, as those on one case are not.
 
@@ -112,7 +109,6 @@ def corrected_mean(
         wrong: as `corrected_share`.
         rng: the generator.
         draws: of the rates.
-        level: coverage.
 
     Raises:
         ValueError: no verdict, one outside [0, 1], or not one label an answer.
@@ -125,11 +121,11 @@ def corrected_mean(
     share, n = float(passed.mean()), float(len(said))
     units = units_of(passed, clusters)
     if not is_binary(passed):
-        n = _effective(share, units, level)
+        n = _effective(share, units)
     elif units.clustered and not units.too_few:
-        n = min(_effective(share, units, level), n)
+        n = min(_effective(share, units), n)
     counts = share * n, n
-    found = corrected_share(counts, right, wrong, rng, judged=judged, draws=draws, level=level)
+    found = corrected_share(counts, right, wrong, rng, judged=judged, draws=draws)
     if found.share is not None and units.too_few:
         return replace(found, low=None, high=None, method=units.too_few)
     return replace(found, method=f"{found.method}, over clusters") if units.clustered else found
@@ -143,7 +139,6 @@ def corrected_difference(
     *,
     judged: float = 0.0,
     draws: int = RESAMPLES,
-    level: float = 0.95,
 ) -> Corrected:
     """Return the difference of two arms' shares of right answers behind that of their verdicts.
 
@@ -155,14 +150,13 @@ def corrected_difference(
     above.
 
     Args:
-        difference: of what the judge passed, by pairs, with its limits at `level`. Where an answer
+        difference: of what the judge passed, by pairs, with its limits at `LEVEL`. Where an answer
             can be wrong without a verdict, each value less `false` where there was one.
         right: right answers that it passed, of how many.
         wrong: wrong answers that it passed, of how many.
         rng: the generator.
         judged: the difference of the shares of answers with a verdict.
         draws: of the rates and of the difference.
-        level: coverage.
     """
     from scipy.special import ndtri
 
@@ -176,12 +170,12 @@ def corrected_difference(
     if difference.low is None or difference.high is None:
         return Corrected(share=share, low=None, high=None, method=difference.method)
     t, f = (rng.beta(k + 0.5, n - k + 0.5, draws) for k, n in (right, wrong))
-    z = rng.standard_normal(draws) / ndtri((1 + level) / 2)
+    z = rng.standard_normal(draws) / ndtri((1 + LEVEL) / 2)
     up, down = difference.high - difference.mean, difference.mean - difference.low
     seen = difference.mean + z * np.where(z > 0, up, down) + judged * (false - f)
     told = t > f
     found = np.clip(seen / np.where(told, t - f, 1.0), -1.0, 1.0)
-    tail = (1 - level) / 2
+    tail = (1 - LEVEL) / 2
     return Corrected(
         share=share,
         low=float(np.quantile(np.where(told, found, -1.0), tail)),
@@ -190,12 +184,12 @@ def corrected_difference(
     )
 
 
-def _effective(share: float, units: Units, level: float) -> float:
+def _effective(share: float, units: Units) -> float:
     """Independent verdicts that would tell as much of a share; units where all are alike."""
     from scipy.special import ndtri, stdtrit
 
     if units.differing == 0:
         return units.effective
     variance, freedom = cluster_robust(units)
-    wider = float(stdtrit(freedom, (1 + level) / 2) / ndtri((1 + level) / 2)) ** 2
+    wider = float(stdtrit(freedom, (1 + LEVEL) / 2) / ndtri((1 + LEVEL) / 2)) ** 2
     return float(share * (1 - share) / variance / wider)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from framework.statistics.bootstrap import LARGE, RESAMPLES, bootstrap_means, unit_sums
 from framework.statistics.clusters import MIN_UNITS, FloatArray, units_of
-from framework.statistics.intervals import as_values, bootstrap_limits
+from framework.statistics.intervals import LEVEL, as_values, bootstrap_limits
 from framework.statistics.seeding import generator
 
 
@@ -39,8 +39,6 @@ def ratio_of_means(
     numerator: npt.ArrayLike | Sequence[float | None],
     denominator: npt.ArrayLike | Sequence[float | None],
     clusters: Sequence[str | None] | None = None,
-    *,
-    level: float = 0.95,
 ) -> Ratio:
     """Return mean(numerator) / mean(denominator) over the same cases, covariance included.
 
@@ -53,7 +51,6 @@ def ratio_of_means(
         numerator: n values; NaN or ``None`` where undefined.
         denominator: n values, paired with it.
         clusters: n labels, ``None`` for a case that stands alone.
-        level: coverage.
 
     Raises:
         ValueError: different lengths, or an infinite value.
@@ -64,7 +61,7 @@ def ratio_of_means(
     found = _point(top, bottom, too_few)
     if found.se is None or found.value is None:
         return found
-    half = float(stdtrit(found.n - 1, (1 + level) / 2)) * found.se
+    half = float(stdtrit(found.n - 1, (1 + LEVEL) / 2)) * found.se
     return replace(found, low=found.value - half, high=found.value + half, method="delta method")
 
 
@@ -75,7 +72,6 @@ def bootstrap_ratios(
     *,
     seed: int,
     resamples: int = RESAMPLES,
-    level: float = 0.95,
 ) -> dict[str, Ratio]:
     """Return mean(numerator) / mean(denominator) for each of several denominators of 0 or more.
 
@@ -93,7 +89,6 @@ def bootstrap_ratios(
         clusters: n labels, ``None`` for a case that stands alone.
         seed: of the run.
         resamples: of the bootstrap.
-        level: coverage.
 
     Raises:
         ValueError: different lengths, or an infinite value.
@@ -102,10 +97,8 @@ def bootstrap_ratios(
     points = (_point(top, bottom, too_few) for bottom in bottoms)
     found = dict(zip(denominators, points, strict=True))
     if len(top) >= LARGE and not too_few:
-        return {
-            name: ratio_of_means(top, bottom, level=level)
-            for name, bottom in zip(denominators, bottoms, strict=True)
-        }
+        pairs = zip(denominators, bottoms, strict=True)
+        return {name: ratio_of_means(top, bottom) for name, bottom in pairs}
     drawn: list[FloatArray] = []
     for (name, ratio), bottom in zip(found.items(), bottoms, strict=True):
         if ratio.value is None or ratio.se is None:
@@ -116,7 +109,7 @@ def bootstrap_ratios(
         if not drawn:
             drawn = bootstrap_means([top, *bottoms], _generator(seed, len(top)), resamples)
         means = drawn[0] / drawn[1 + list(denominators).index(name)]
-        low, high, method = bootstrap_limits(_linear(top, bottom), means, level)
+        low, high, method = bootstrap_limits(_linear(top, bottom), means, LEVEL)
         over = " over clusters" if clustered else ""
         found[name] = replace(ratio, low=low, high=high, method=method + over)
     return found
@@ -155,8 +148,6 @@ def ratio_difference(
     clusters: Sequence[str | None] | None = None,
     *,
     seed: int,
-    resamples: int = RESAMPLES,
-    level: float = 0.95,
 ) -> RatioDifference:
     """Return one ratio of means minus another, paired by case: both are of the same resamples.
 
@@ -185,12 +176,12 @@ def ratio_difference(
     elif a.n >= LARGE:
         from scipy.special import stdtrit
 
-        half = float(stdtrit(a.n - 1, (1 + level) / 2) * linear.std(ddof=1) / a.n**0.5)
+        half = float(stdtrit(a.n - 1, (1 + LEVEL) / 2) * linear.std(ddof=1) / a.n**0.5)
         low, high, method = delta - half, delta + half, "delta method"
     else:
-        drawn = bootstrap_means(units, _generator(seed, a.n), resamples)
+        drawn = bootstrap_means(units, _generator(seed, a.n))
         means = drawn[0] / drawn[1] - drawn[2] / drawn[3]
-        low, high, method = bootstrap_limits(linear, means, level)
+        low, high, method = bootstrap_limits(linear, means, LEVEL)
         method += " over clusters" if clustered else ""
     return RatioDifference(
         a=a.value, b=b.value, delta=delta, low=low, high=high, n=n, n_units=a.n, method=method

@@ -64,7 +64,7 @@ def replication(a: Mapping[str, float], b: Mapping[str, float]) -> Replication:
         raise ValueError("means that are numbers expected")
     apart = {arm: abs(a[arm] - b[arm]) for arm in arms}
     largest = max(arms, key=lambda arm: apart[arm])
-    signs = [_sign(x[i] - x[j]) * _sign(y[i] - y[j]) for i, j in combinations(range(len(arms)), 2)]
+    signs = [s * t for s, t in zip(_signs(x), _signs(y), strict=True)]
     enough = len(arms) >= MIN_ARMS
     return Replication(
         n=len(arms),
@@ -82,15 +82,14 @@ def replication(a: Mapping[str, float], b: Mapping[str, float]) -> Replication:
 
 def kendall(x: list[float], y: list[float]) -> float | None:
     """Kendall's tau-b (1945), which corrects for ties; ``None`` where either is constant."""
-    pairs = list(combinations(range(len(x)), 2))
-    of_x = [_sign(x[i] - x[j]) for i, j in pairs]
-    of_y = [_sign(y[i] - y[j]) for i, j in pairs]
+    of_x, of_y = _signs(x), _signs(y)
     scale = math.sqrt(sum(map(abs, of_x)) * sum(map(abs, of_y)))
     return sum(s * t for s, t in zip(of_x, of_y, strict=True)) / scale if scale else None
 
 
-def _sign(value: float) -> int:
-    return (value > 0) - (value < 0)
+def _signs(values: list[float]) -> list[int]:
+    """Of every pair of values, in order, which is the larger."""
+    return [(a > b) - (a < b) for a, b in combinations(values, 2)]
 
 
 def _defined(value: float) -> float | None:

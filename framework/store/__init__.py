@@ -7,37 +7,22 @@ State is a pure fold of the events: whoever has the journal has the run.
 
 from __future__ import annotations
 
-from framework.store.chain import Verdict, read, verify
-from framework.store.event import FINISHED, GENESIS, RECOVERED, JournalEvent
+from framework.store.chain import read, verify
+from framework.store.event import FINISHED, JournalEvent
 from framework.store.journal import Clock, Journal, utc_now
-from framework.store.seal import (
-    JOURNAL,
-    MANIFEST,
-    FileChanges,
-    RunVerdict,
-    seal,
-    stamp_head,
-    verify_files,
-    verify_run,
-)
+from framework.store.seal import JOURNAL, MANIFEST, seal, stamp_head, verify_run
 
 __all__ = [
     "FINISHED",
-    "GENESIS",
     "JOURNAL",
     "MANIFEST",
-    "RECOVERED",
     "Clock",
-    "FileChanges",
     "Journal",
     "JournalEvent",
-    "RunVerdict",
-    "Verdict",
     "read",
     "seal",
     "stamp_head",
     "utc_now",
     "verify",
-    "verify_files",
     "verify_run",
 ]

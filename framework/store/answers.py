@@ -56,6 +56,25 @@ def answer_records(run: Path) -> Iterator[Any]:
         raise UserError(f"{run} has no {ANSWERS}: not a run") from None
 
 
+def answered(run: Path) -> Iterator[Any]:
+    """The records of what was answered, neither failed nor left unasked.
+
+    Raises as `answer_records`.
+    """
+    return (one for one in answer_records(run) if not one["error"] and not one.get("state"))
+
+
+def unsupported_of(run: Path) -> tuple[int, int]:
+    """Verdicts in a run's records that rest on words which the answer does not have, of how many.
+
+    Those on answers from further views are counted too. In records of before such verdicts were
+    kept there are none.
+    """
+    parts = (p for record in answered(run) for p in (record, *record.get("others", {}).values()))
+    said = [verdict for part in parts for verdict in part.get("verdicts", ())]
+    return sum(not verdict.get("supported", True) for verdict in said), len(said)
+
+
 @contextmanager
 def whole_answers(run: Path) -> Iterator[BinaryIO]:
     """All records as one file that can be read at any place; the answers themselves if they are.

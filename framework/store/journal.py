@@ -155,13 +155,13 @@ class Journal:
         with self._lock:
             return self._write(type, content, actor)
 
-    def finish(self, payload: dict[str, object], *, actor: str = "framework") -> JournalEvent:
+    def finish(self, payload: dict[str, object]) -> JournalEvent:
         """Write `run.finished`, the last event: `payload` and `n_events`. Raises as `append`."""
         if "n_events" in payload:
             raise ValueError("n_events is counted by the journal")
         with self._lock:
             content = canonical_bytes({**payload, "n_events": self._state.n_events + 1})
-            return self._write(FINISHED, content, actor)
+            return self._write(FINISHED, content, "framework")
 
     def close_segment(self, number: int, files: dict[str, str]) -> None:
         """Put all that stands in the file into its segment of this number, and begin it anew.

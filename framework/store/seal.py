@@ -73,7 +73,6 @@ def seal(
     payload: dict[str, object] | None = None,
     *,
     exclude: Iterable[str] = (),
-    actor: str = "framework",
 ) -> JournalEvent:
     """Finish the run: write `run.finished` with all digests, then the head hash into the manifest.
 
@@ -90,7 +89,7 @@ def seal(
     run_dir = journal.path.parent
     excluded = sorted({journal.path.name, *exclude})
     files = {name: digest_of(name, path) for name, path in _files(run_dir, excluded)}
-    event = journal.finish({**payload, "files": files, "excluded": excluded}, actor=actor)
+    event = journal.finish({**payload, "files": files, "excluded": excluded})
     if MANIFEST in files:
         stamp_head(run_dir, event.hash)
     return event

@@ -6,92 +6,19 @@ The whole has a chain of its own with every row and record of its shards, and ke
 
 from __future__ import annotations
 
-import os
-import shutil
-import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Any, Final
 
-from framework.errors import UserError
-from framework.records import Row
 from framework.rows import from_plain
-from framework.store.answers import whole_answers
 from framework.store.chain import read
-from framework.store.directory import JOB_LOG, RunDirectory, drafted
-from framework.store.journal import Clock, utc_now
 from framework.store.seal import ENDS, JOURNAL, RECORD, verify_run
 from framework.store.segments import CONTINUED
-from framework.store.state import State, data_differ, first_event, load_finished, protocol_events
-from framework.text.canonical import canonical_bytes, digest
-from framework.text.reading import read_json
+from framework.store.state import State, first_event
+from framework.text.canonical import digest
 
 SHARDS: Final = "shards"
 """In a merged run the directory of its shards; in its first event what they were."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Held:
-    """A row as compressed JSON, since a merge holds all, and where its record stands in answers."""
-
-    packed: bytes
-    start: int
-    end: int
-
-    @property
-    def row(self) -> Row:
-        return from_plain(read_json(zlib.decompress(self.packed)))
-
-
-def merge(
-    path: Path,
-    started: Mapping[str, Any],
-    manifest: Mapping[str, Any],
-    shards: Sequence[Path],
-    place: Callable[[Row], Any],
-    clock: Clock = utc_now,
-) -> None:
-    """Make at `path`, in one step, a run that has all rows of its shards and only lacks its end.
-
-    started, manifest : as `RunDirectory.create` takes them. place : the key by which rows and
-    records are ordered. Raises UserError, with nothing written, for a shard that is unfinished or
-    damaged or was begun on other data, a row that two of them have, and a `path` that is there.
-    """
-    told = []
-    rows: dict[tuple[Any, ...], tuple[Any, Path, _Held]] = {}
-    for shard in shards:
-        state = load_finished(shard)
-        for problem in verify_run(shard).problems:
-            raise UserError(f"{shard}: {problem}")
-        assert state.finished is not None
-        if differ := data_differ(state.started.get("data"), started.get("data")):
-            raise UserError(f"{shard} was begun on other data than the whole: {differ}")
-        own: dict[tuple[Any, ...], tuple[Any, Path, _Held]] = {}
-        for plain, _, start, end in _rows(shard):
-            row = from_plain(plain)
-            held = _Held(packed=zlib.compress(canonical_bytes(plain), 1), start=start, end=end)
-            own[row.key] = place(row), shard, held  # of a case that was run again the last
-        for key in own.keys() & rows.keys():
-            raise UserError(f"{shard} has a row of {rows[key][1]} too: case {key[0]}")
-        rows |= own
-        told.append({"name": shard.name, "identity": state.started["identity"],
-                     "head": state.finished["hash"], "rows": len(state.rows)})  # fmt: skip
-    with drafted(path) as draft:
-        for shard in shards:
-            copied = draft / SHARDS / shard.name
-            left = shutil.ignore_patterns(JOB_LOG)
-            shutil.copytree(shard, copied, copy_function=_link, ignore=left)
-        run = RunDirectory.begun_in(draft, {**started, SHARDS: told}, manifest, clock=clock)
-        for shard in shards:
-            for event in protocol_events(shard):
-                run.write_event(event.type, event.payload)
-        with ExitStack() as opened:
-            answers = {shard: opened.enter_context(whole_answers(shard)) for shard in shards}
-            for _, shard, held in sorted(rows.values(), key=lambda found: found[0]):
-                run.add(held.row, _record(answers[shard], held))
-        run.close()
 
 
 def began(state: State) -> str:
@@ -135,14 +62,14 @@ def problems_of(path: Path) -> Iterator[str]:
 def _digests(path: Path, *, first: bool = False) -> dict[tuple[Any, ...], str]:
     """By key the digest of a row and its record: of one that was run again the first, or last."""
     found: dict[tuple[Any, ...], str] = {}
-    for row, record, _, _ in _rows(path):
+    for row, record, _, _ in rows_of(path):
         key = from_plain(row).key
         if not (first and key in found):
             found[key] = digest([row, record])
     return found
 
 
-def _rows(path: Path) -> Iterator[tuple[dict[str, Any], str, int, int]]:
+def rows_of(path: Path) -> Iterator[tuple[dict[str, Any], str, int, int]]:
     """Each row of a run as JSON data, its record's digest, and where that stands in all answers."""
     start = before = 0
     for event in read(path / JOURNAL):
@@ -153,17 +80,3 @@ def _rows(path: Path) -> Iterator[tuple[dict[str, Any], str, int, int]]:
         end = before + event.payload[ENDS]
         yield event.payload["row"], event.payload[RECORD], start, end
         start = end
-
-
-def _record(answers: BinaryIO, held: _Held) -> dict[str, Any]:
-    answers.seek(held.start)
-    record: dict[str, Any] = read_json(answers.read(held.end - held.start))
-    return record
-
-
-def _link(source: str, target: str) -> None:
-    """The same file under another name, or a copy where the file system has no such thing."""
-    try:
-        os.link(source, target)
-    except OSError:
-        shutil.copy2(source, target)

@@ -6,7 +6,7 @@ import argparse
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -51,7 +51,7 @@ class Replay(Command):
 def replay(path: Path) -> int:
     """Run a finished run again from its stored configuration and compare the measured rows."""
     from framework.cli.progress import Progress
-    from framework.config import stored_plan, with_operational
+    from framework.config import stored_plan
     from framework.engine.domains import one_domain
     from framework.engine.manifest import changed_since
     from framework.engine.run import check_same, execute
@@ -61,7 +61,8 @@ def replay(path: Path) -> int:
     refuse_sweep(path)
     before = load_finished(path)
     # As many errors as there were: the repetition is to be compared, not judged.
-    plan = with_operational(stored_plan(before), {"max_errors": float(len(before.rows))})
+    plan = stored_plan(before)
+    plan = replace(plan, top=replace(plan.top, max_errors=float(len(before.rows))))
     if keeps_events(plan):
         with one_domain():
             events = replay_events(path, before)

@@ -137,13 +137,11 @@ class Label(Command):
 
 def label(args: argparse.Namespace) -> int:
     """Write a sheet for people to label that shows no label of the machine's, or read one back."""
-    from framework.analysis.labelling import VerdictLabels
-    from framework.cli.runs import run_directories
     from framework.registry import find
 
     run = Path(args.run)
-    chosen: type[Labelling] = find("labelling", args.of).cls if args.of else VerdictLabels
-    labelling = chosen(run_directories([run]))
+    chosen: type[Labelling] = find("labelling", args.of or "verdicts").cls
+    labelling = chosen(_directories([run]))
     if args.read:
         found = labelling.compare(Path(args.read))
         _show_agreement(labelling.title, found, labelling.limits, as_json=args.json)
@@ -158,6 +156,18 @@ def label(args: argparse.Namespace) -> int:
     print(f"decisionbench label {run}{of} --read {out}")
     print(f"sheet: {out}")
     return 0
+
+
+def _directories(paths: list[Path]) -> list[Path]:
+    """Run directories of `paths`, a sweep standing for its jobs."""
+    from framework.engine.sweep import job_directories
+
+    found: list[Path] = []
+    for path in paths:
+        if not path.is_dir():
+            raise UserError(f"{path}: no such directory")
+        found += job_directories(path) or [path]
+    return found
 
 
 def _show_agreement(
@@ -175,11 +185,9 @@ def _show_agreement(
 
 
 def _style(args: argparse.Namespace) -> int:
-    from framework.analysis.labelling import answers_of
-    from framework.cli.runs import run_directories
-    from plugins.judging.style import guess_arms
+    from plugins.judging.style import answers_of, guess_arms
 
-    answers = answers_of(run_directories([Path(path) for path in args.sources]))
+    answers = answers_of(_directories([Path(path) for path in args.sources]))
     try:
         guesses = {budget: guess_arms(given, args.seed) for budget, given in answers.items()}
     except ValueError as error:

@@ -14,9 +14,12 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import Path
 from typing import Final
 
 from framework.statistics.intervals import mean_interval
+from framework.store.answers import answered
+from framework.store.state import read_summary
 from framework.text.counting import counted
 
 _WORD: Final = re.compile(r"[^\W\d_]+|\d+|[^\w\s]")
@@ -40,6 +43,19 @@ class Guess:
     n_answers: int
     n_cases: int
     above_chance: bool | None
+
+
+def answers_of(runs: Sequence[Path]) -> dict[str, list[tuple[str, str, str]]]:
+    """By budget, (case, arm, all that a judge sees of the answer); first trial and repeat only."""
+    answers: dict[str, list[tuple[str, str, str]]] = defaultdict(list)
+    for path in runs:
+        budget = read_summary(path)["run"]["budget"]
+        for record in answered(path):
+            (case, arm, trial, repeat, turn), answer = record["key"], record.get("answer")
+            if answer is not None and trial == repeat == turn == 0:
+                seen = (answer["decision"], answer["rationale"], answer["notice"], answer["text"])
+                answers[budget].append((case, arm, "\n".join(seen)))
+    return dict(answers)
 
 
 def guess_arms(answers: Sequence[tuple[str, str, str]], seed: int) -> Guess:

@@ -1,1 +1,1 @@
-"""What people may label of runs, beside the verdicts of a judge."""
+"""What people may label of runs."""

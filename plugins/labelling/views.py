@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from framework.analysis.labelling import Verdict, compare_labels, is_yes
 from framework.analysis.sheets import read_labels, write_rows
 from framework.contracts.labelling import Labelling
 from framework.errors import UserError
@@ -16,6 +15,7 @@ from framework.registry import register
 from framework.store.answers import answer_records
 from framework.store.state import load_state
 from framework.text.canonical import digest
+from plugins.labelling.verdicts import Verdict, compare_labels, is_yes
 
 COLUMNS: Final = ("id", "question", "task", "view", "label", "comment")
 QUESTION: Final = (

@@ -14,7 +14,8 @@ from framework.errors import DataError, UserError
 from framework.registry import register
 
 if TYPE_CHECKING:
-    from framework.analysis.prereg import Measured, Preregistration
+    from framework.analysis.prereg.verdicts import Measured
+    from framework.store.hypotheses import Preregistration
 
 
 @register("command", "prereg")
@@ -55,12 +56,12 @@ def _add_register(
 
 def lock(args: argparse.Namespace) -> int:
     """Write a file's digest, content and the time into the register."""
-    from framework.analysis import prereg
+    from framework.store import register as registers
+    from framework.store.hypotheses import read_file
 
-    path = Path(args.file)
-    plan, content = prereg.read_file(path)
+    plan, content = read_file(Path(args.file))
     register = _register(args)
-    entry = prereg.lock(plan, content, register)
+    entry = registers.lock(plan, content, register)
     print(f"locked {plan.name}: {plan.digest}, {entry.time:%Y-%m-%d %H:%M:%S} UTC")
     print(f"register: {register}, head: {entry.hash}")
     if plan.data_digest is None:
@@ -71,27 +72,29 @@ def lock(args: argparse.Namespace) -> int:
 
 def list_locks(args: argparse.Namespace) -> int:
     """Print the register; given a pre-registration's file, that file's register."""
-    from framework.analysis import prereg
+    from framework.store.register import locks
 
-    for entry in prereg.locks(_register(args)):
+    for entry in locks(_register(args)):
         print(f"{entry.time:%Y-%m-%d %H:%M:%S} UTC  {entry.name}  {entry.digest}")
     return 0
 
 
 def judge(args: argparse.Namespace) -> int:
     """Judge a pre-registration on runs, sweeps, or a paper's recorded rows; 1 when flagged."""
-    from framework.analysis import prereg
+    from framework.analysis.prereg import verdicts
     from framework.analysis.prereg.results import as_plain
     from framework.reporting.terminal import print_blocks
+    from framework.store.hypotheses import read_file
+    from framework.store.register import locks
     from plugins.prereg.section import judgement
 
-    plan, _ = prereg.read_file(Path(args.file))
+    plan, _ = read_file(Path(args.file))
     try:
-        entries, damage = prereg.locks(_register(args)), []
+        entries, damage = locks(_register(args)), []
     except DataError as error:
         entries, damage = [], [f"the register is damaged: {error}"]
     measured = _measured([Path(p) for p in args.runs], plan)
-    found = prereg.judge(plan, measured, entries)
+    found = verdicts.judge(plan, measured, entries)
     found = dataclasses.replace(found, flags=(*damage, *found.flags))
     plain = as_plain(found)
     if args.json:
@@ -103,7 +106,7 @@ def judge(args: argparse.Namespace) -> int:
 
 def _register(args: argparse.Namespace) -> Path:
     """The register that was asked for, else that of the file."""
-    from framework.analysis.prereg import register_of
+    from framework.store.register import register_of
 
     if args.register is not None:
         return Path(args.register)
@@ -128,12 +131,13 @@ def _measured(paths: Sequence[Path], plan: Preregistration) -> Measured:
 
 def _recorded(path: Path) -> Measured:
     """Rows that a paper's authors recorded, by the first reanalysis that reads them."""
-    from framework.analysis import prereg
+    from framework.analysis.prereg.flags import RunInfo
+    from framework.analysis.prereg.verdicts import Measured
     from framework.registry import plugins
 
     found = (plugin.cls().rows(path) for plugin in plugins("reanalysis"))
     rows = next((list(rows) for rows in found if rows is not None), None)
     if rows is None:
         raise UserError(f"{path}: no reanalysis reads it")
-    info = prereg.RunInfo(name=path.name, began=None, prereg=None, seed=None, data_digest=None)
-    return prereg.Measured(rows=rows, runs=[info], common_cases=True)
+    info = RunInfo(name=path.name, began=None, prereg=None, seed=None, data_digest=None)
+    return Measured(rows=rows, runs=[info], common_cases=True)

@@ -6,20 +6,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from framework.analysis.axes import corrected, with_corrected
-from framework.analysis.strata import (
-    depth_axis,
-    depth_entry,
-    depths_of_group,
-    natural,
-    strata_of,
-    stratum_axis,
-    stratum_entry,
-)
+from framework.analysis.strata import natural
 from framework.registry import register
 from framework.reporting.blocks import Block, Cell, Text
 from framework.reporting.cells import UNDEFINED, entry_cell
 from framework.reporting.grouped import GroupedSection
 from framework.reporting.tables import arms_table, each
+from plugins.sections._parts import (
+    depth_axis,
+    depth_entry,
+    depths_of_group,
+    strata_of,
+    stratum_axis,
+    stratum_entry,
+)
 
 if TYPE_CHECKING:
     from framework.analysis.evidence import Group, Job

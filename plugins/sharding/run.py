@@ -45,9 +45,9 @@ from framework.engine.work import SweepWork
 from framework.errors import UserError
 from framework.records import Row
 from framework.store.directory import SWEEP_PLAN, check_new
-from framework.store.shards import merge
 from framework.store.state import first_event, load_finished
 from framework.store.sweep import stored_sweep
+from plugins.sharding.merging import merge
 from plugins.sharding.part import SHARD, dealt
 
 

@@ -9,10 +9,13 @@ from omegaconf import OmegaConf
 
 from benchmarks.results import ROOT
 from benchmarks.studies import findings
-from framework.analysis.prereg import Measured, RunInfo, as_lock, judge, locks, parse, read_file
+from framework.analysis.prereg.flags import RunInfo
+from framework.analysis.prereg.verdicts import Measured, judge
 from framework.engine.compose import compose_raw, composer, grid
 from framework.reporting.markdown import between_markers
 from framework.statistics.noninferiority import cases_needed
+from framework.store.hypotheses import parse, read_file
+from framework.store.register import as_lock, locks
 
 NAMES = tuple(findings.SWEEPS)
 PAGE = ROOT / "docs" / "results" / "findings.md"

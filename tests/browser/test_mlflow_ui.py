@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
 
-from framework.engine.sync import sync
 from framework.reporting.page import write_report
 from framework.store.directory import SWEEP
 from framework.store.state import read_summary
+from plugins.commands.sync import sync
 from tests.plugins.tracking.runs import finished_sweep
 from tests.plugins.tracking.serving import Serving
 

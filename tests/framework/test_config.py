@@ -16,7 +16,6 @@ from framework.config import (
     Plan,
     labels,
     plan,
-    with_operational,
 )
 from framework.errors import UserError
 from framework.registry import register
@@ -74,10 +73,6 @@ def test_the_gate_changes_the_verdict_but_no_row() -> None:
 )
 def test_operational_values_are_not_identity(values: dict[str, Any]) -> None:
     assert changed(**values).digest == trivial_plan().digest
-
-
-def test_a_plan_can_get_other_operational_values() -> None:
-    assert with_operational(trivial_plan(), {"max_errors": 5.0}).top.max_errors == 5.0
 
 
 @given(st.permutations(sorted(PLAIN)))

@@ -8,10 +8,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from framework.analysis.axes import RowColumns, axes_of_part, axes_of_rows
+from framework.analysis.axes import RowColumns, axes_of_part
 from framework.errors import UserError
 from framework.records import Row
 from framework.rows import PackedRows, chosen, going_up, in_order
+from tests.framework.analysis.of_rows import axes_of_rows
 
 
 def rows(n: int, seed: int = 0) -> Iterator[Row]:

@@ -8,10 +8,13 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from framework.analysis import prereg
 from framework.analysis.forms import poolable
+from framework.analysis.prereg.flags import RunInfo
+from framework.analysis.prereg.verdicts import Judgement, Measured, judge
 from framework.analysis.summary import SETTING
 from framework.errors import DataError, UserError
+from framework.store.hypotheses import Preregistration, parse
+from framework.store.register import Lock, registered
 from framework.store.state import FinishedRun
 from framework.text.canonical import digest
 
@@ -19,7 +22,7 @@ _UNKNOWN = "unregistered"
 
 
 def judged_runs(
-    runs: Sequence[FinishedRun], entries: Sequence[prereg.Lock] | None = None
+    runs: Sequence[FinishedRun], entries: Sequence[Lock] | None = None
 ) -> dict[str, Any] | None:
     """The judgement of finished runs on the pre-registration that they name; None for no name.
 
@@ -33,22 +36,22 @@ def judged_runs(
     damage: list[str] = []
     if entries is None:
         try:
-            entries = prereg.registered()
+            entries = registered()
         except DataError as error:
             entries, damage = (), [f"the register is damaged: {error}"]
     wanted = digest(named[0])
     entry = next((entry for entry in entries if entry.digest == wanted), None)
-    plan = prereg.parse(entry.name if entry else _UNKNOWN, named[0])
+    plan = parse(entry.name if entry else _UNKNOWN, named[0])
     own = [entry for entry in entries if entry.name == plan.name]
     try:
-        found = prereg.judge(plan, measured_in(runs, plan), own)
+        found = judge(plan, measured_in(runs, plan), own)
     except UserError as error:
         why = f"can't be judged: {error}"
         if plan.base:  # its settings are measured by several sweeps, of which this is one
             why = (
                 f"not judged on these runs alone ({error}): `prereg judge` takes all of its sweeps"
             )
-        found = prereg.Judgement(plan=plan, verdicts=(), flags=(why,))
+        found = Judgement(plan=plan, verdicts=(), flags=(why,))
     register = [{**dataclasses.asdict(entry), "time": entry.time.isoformat()} for entry in own]
     plain = as_plain(found)
     return {
@@ -58,7 +61,7 @@ def judged_runs(
     }
 
 
-def measured_in(runs: Sequence[FinishedRun], plan: prereg.Preregistration) -> prereg.Measured:
+def measured_in(runs: Sequence[FinishedRun], plan: Preregistration) -> Measured:
     """The rows of finished runs, and what of each matters to a pre-registration.
 
     Raises UserError unless the runs differ in nothing but arm and budget, each pair once; where the
@@ -66,12 +69,12 @@ def measured_in(runs: Sequence[FinishedRun], plan: prereg.Preregistration) -> pr
     cases: each hypothesis has its own, and the two sides of one must have the same cases.
     """
     _check_settings(runs, tuple(plan.base))
-    return prereg.Measured(
+    return Measured(
         rows=[row for run in runs for row in _rows(run)], runs=[_info(run) for run in runs]
     )
 
 
-def as_plain(found: prereg.Judgement) -> dict[str, Any]:
+def as_plain(found: Judgement) -> dict[str, Any]:
     """Plan, verdicts and flags as plain data."""
     plain: dict[str, Any] = dataclasses.asdict(found)
     return {**plain, "verdicts": list(plain["verdicts"]), "flags": list(plain["flags"])}
@@ -124,8 +127,8 @@ def _rows(run: FinishedRun) -> Iterator[dict[str, Any]]:
         }
 
 
-def _info(run: FinishedRun) -> prereg.RunInfo:
-    return prereg.RunInfo(
+def _info(run: FinishedRun) -> RunInfo:
+    return RunInfo(
         name=run.path.name,
         began=datetime.fromisoformat(run.state.began),
         prereg=_named(run),

@@ -79,7 +79,6 @@ def judge(
     measured: Measured,
     entries: Sequence[Lock],
     *,
-    seed: int = 0,
     resamples: int = RESAMPLES,
 ) -> Judgement:
     """Judge every hypothesis of a pre-registration.
@@ -100,13 +99,12 @@ def judge(
         plan: as it is now.
         measured: the rows, and the runs they come from.
         entries: of the register.
-        seed: of the resampling.
         resamples: of the bootstrap and the permutations.
 
     Raises:
         UserError: an arm, axis, budget or setting that no row has, or arms on different cases.
     """
-    tests = {h.name: _tester(plan, h, measured, seed, resamples) for h in plan.hypotheses}
+    tests = {h.name: _tester(plan, h, measured, resamples) for h in plan.hypotheses}
     verdicts: dict[str, Verdict] = {}
     waiting = [h for h in plan.hypotheses if h.role == "primary"]
     while waiting:
@@ -131,7 +129,7 @@ def judge(
 
 
 def _tester(
-    plan: Preregistration, h: Hypothesis, measured: Measured, seed: int, resamples: int
+    plan: Preregistration, h: Hypothesis, measured: Measured, resamples: int
 ) -> Callable[[float], Verdict]:
     """A function from a two-sided alpha to the verdict at it.
 
@@ -162,7 +160,7 @@ def _tester(
                     a,
                     b,
                     clusters,
-                    seed=seed,
+                    seed=0,
                     names=names,
                     resamples=resamples,
                     alpha=alpha,

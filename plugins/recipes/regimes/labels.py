@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -199,7 +199,7 @@ def compare(
     (bootstrapped over failures). `categories` is the number of labels to choose from. Raises
     UserError for a label of no failure of this loop.
     """
-    from framework.statistics.agreement import cohens_kappa, gwets_ac1
+    from framework.statistics.agreement import cohens_kappa
     from framework.statistics.intervals import wilson
 
     check_known(labels, (failed.id for failed in failures), "failure")
@@ -230,6 +230,31 @@ def compare(
             row["limits"] |= {"cohens_kappa": _limits(those, kappa), "ac1": _limits(those, ac1)}
         rows.append(row)
     return rows
+
+
+def gwets_ac1(a: Sequence[Hashable], b: Sequence[Hashable], categories: int) -> float:
+    """Agreement of two raters on labels beyond chance (Gwet 2008, equation 7), for skewed labels.
+
+    Chance agreement is sum p (1 - p) / (categories - 1), p the mean share of a label: where nearly
+    all is of one label it goes to 0, while that of kappa goes to 1.
+
+    Args:
+        a: labels of one rater.
+        b: those of the other on the same things.
+        categories: how many labels there are to choose from, used or not.
+
+    Raises:
+        ValueError: no values, unequal numbers of them, or fewer categories than 2 or than are used.
+    """
+    if not a or len(a) != len(b):
+        raise ValueError(f"{len(a)} and {len(b)} labels: as many of each, and some, expected")
+    counts = Counter([*a, *b])
+    if categories < max(2, len(counts)):
+        raise ValueError(f"{categories} categories, {len(counts)} used: at least 2, and as many")
+    observed = sum(x == y for x, y in zip(a, b, strict=True)) / len(a)
+    shares = (count / (2 * len(a)) for count in counts.values())
+    expected = sum(share * (1 - share) for share in shares) / (categories - 1)
+    return (observed - expected) / (1 - expected)
 
 
 def _limits(

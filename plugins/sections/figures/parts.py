@@ -6,15 +6,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from framework.analysis.evidence import Group, Job
-from framework.analysis.strata import (
-    depth_axis,
-    depth_entry,
-    depths_of_group,
-    shown_in_parts,
-    strata_of,
-    stratum_axis,
-    stratum_entry,
-)
 from framework.reporting.figures.labels import label_of, under
 from framework.reporting.figures.style import (
     Drawing,
@@ -27,6 +18,15 @@ from framework.reporting.figures.style import (
     marks,
     rows_axis,
     whisker,
+)
+from plugins.sections._parts import (
+    depth_axis,
+    depth_entry,
+    depths_of_group,
+    shown_in_parts,
+    strata_of,
+    stratum_axis,
+    stratum_entry,
 )
 
 if TYPE_CHECKING:

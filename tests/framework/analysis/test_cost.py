@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from framework.analysis.axes import axes_of_rows
 from framework.analysis.cost import (
     MEASURES,
     cost_effectiveness,
@@ -22,6 +21,7 @@ from framework.analysis.summary import SETTING
 from framework.records import Row, Usage
 from framework.reporting.blocks import Cell, Table
 from plugins.sections.cost import cost_effectiveness as shown_measures
+from tests.framework.analysis.of_rows import axes_of_rows
 from tests.framework.analysis.test_summary import row, summary
 
 

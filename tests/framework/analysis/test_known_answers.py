@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
-from framework.analysis.axes import axes_of_rows, correctable, corrected, with_corrected
+from framework.analysis.axes import correctable, corrected, with_corrected
 from framework.analysis.known_answers import corrected_axes, corrected_pair, with_error
 from framework.contracts.calibration import ANSWERS, ErrorRates
 from framework.records import Row
 from framework.registry import plugins
 from framework.reporting.cells import entry_cell
+from tests.framework.analysis.of_rows import axes_of_rows
 
 RIGHT, WRONG = 0.9, 0.2
 AUDIT = ErrorRates(set="notices", right=(90, 100), wrong=(20, 100), demand="audit")

@@ -16,13 +16,13 @@ import pyarrow.parquet as pq
 import pytest
 
 import run as command
-from framework.analysis.compare_runs import compare_across
 from framework.engine import manifest
 from framework.engine.sweep import job_directories, write_sweep
 from framework.store import Journal, read, seal
 from framework.store.atomic import write_json
 from framework.store.state import load_state, read_run
 from framework.text.canonical import digest
+from plugins.commands._across import compare_across
 from tests.launching import HOTPOT, QUESTIONS, framework, read_json, run
 
 

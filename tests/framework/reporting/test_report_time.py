@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from framework.analysis.axes import axes_of_rows
 from framework.analysis.evidence import Evidence, Job, load
 from framework.analysis.sweep import sweep_summary
 from framework.reporting.html import to_html
 from framework.reporting.markdown import to_markdown
 from framework.reporting.page import FigureWriter, page
+from tests.framework.analysis.of_rows import axes_of_rows
 from tests.launching import LOAN, run
 
 SECONDS = 20.0

@@ -31,11 +31,8 @@ def test_matrix() -> None:
     assert matrix.rho[0, 1] == matrix.rho[1, 0] == -1
     assert matrix.rho[0, 0] == matrix.rho[1, 1] == 1
     assert matrix.n[0].tolist() == [4, 4, 4, 1]
-    assert matrix.undefined["frp", "constant"] == "constant: constant"
-    assert matrix.undefined["constant", "constant"] == "constant: constant"
-    assert matrix.undefined["frp", "rare"] == "1 case, fewer than 3"
     nan = {(i, j) for i, j in zip(*np.nonzero(np.isnan(matrix.rho)), strict=True) if i <= j}
-    assert {(matrix.axes[i], matrix.axes[j]) for i, j in nan} == set(matrix.undefined)
+    assert nan == {(0, 2), (0, 3), (1, 2), (1, 3), (2, 2), (2, 3), (3, 3)}
 
 
 def test_axes_of_different_length_are_refused() -> None:

@@ -11,8 +11,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from framework.errors import DataError, UserError
-from framework.store import FINISHED, GENESIS, Clock, Journal, read, verify
-from framework.store.event import encode
+from framework.store import FINISHED, Clock, Journal, read, verify
+from framework.store.event import GENESIS, encode
 from framework.text.canonical import canonical_bytes, canonical_json
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)

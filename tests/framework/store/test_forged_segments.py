@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from framework.errors import DataError
-from framework.store import GENESIS, JOURNAL, stamp_head, verify_run
+from framework.store import JOURNAL, stamp_head, verify_run
 from framework.store.checkpoints import line_of
-from framework.store.event import encode
+from framework.store.event import GENESIS, encode
 from framework.store.seal import ANSWERS, digest_of
 from framework.store.segments import CONTINUED, STATE, n_closed, segment
 from framework.store.state import load_state

@@ -11,15 +11,14 @@ from framework.store import (
     FINISHED,
     JOURNAL,
     MANIFEST,
-    FileChanges,
     Journal,
     JournalEvent,
     read,
     seal,
     stamp_head,
-    verify_files,
     verify_run,
 )
+from framework.store.seal import FileChanges, verify_files
 from framework.text.canonical import digest, digest_bytes
 
 

@@ -17,7 +17,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from framework.errors import DataError, UserError
-from framework.store import FINISHED, RECOVERED, Clock, Journal, read, utc_now, verify
+from framework.store import FINISHED, Clock, Journal, read, utc_now, verify
+from framework.store.event import RECOVERED
 from framework.text.canonical import CanonicalError
 
 Ticking = Callable[[int], Clock]

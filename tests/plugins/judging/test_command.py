@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from framework.analysis.labelling import COLUMNS, Verdict, compare_labels
+from plugins.labelling.verdicts import COLUMNS, Verdict, compare_labels
 from tests.launching import Done, framework, run
 
 SHORT = ("domain=loan", "tracking=none", "n_cases=6")

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from framework.analysis.prereg import parse, read_file
 from framework.analysis.prereg.results import judged_runs, measured_in
 from framework.errors import UserError
+from framework.store.hypotheses import parse, read_file
 from framework.store.state import read_run
 from tests.launching import LOAN, framework, read_json, run
 

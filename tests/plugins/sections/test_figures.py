@@ -11,19 +11,19 @@ from typing import Any
 
 import pytest
 
-from framework.analysis.axes import axes_of_rows
 from framework.analysis.evidence import Group, Job
-from framework.analysis.strata import depths_of_group as depths
 from framework.records import ABSTAIN, Row
 from framework.reporting.blocks import Cell, Details, Table
 from framework.reporting.figures.style import Drawing, marks, save
 from plugins.sections._outcomes import outcome_axis, outcomes, ranked
+from plugins.sections._parts import depths_of_group as depths
 from plugins.sections.calibration import Calibration
 from plugins.sections.confidence import curve_of, reliability_of
 from plugins.sections.figures import budgets, forest, parts, planes, ranks, shares
 from plugins.sections.figures.planes import apart
 from plugins.sections.frontier import Point, frontier, points
 from plugins.sections.retention import Retention
+from tests.framework.analysis.of_rows import axes_of_rows
 
 FIGURES = {
     draw.__name__: draw

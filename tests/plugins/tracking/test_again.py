@@ -201,7 +201,7 @@ def test_processes_that_come_first_together(tmp_path: Path) -> None:
     runs = finished_sweep(tmp_path / "sweep", uri)
     code = (
         "import sys; from pathlib import Path; import tests.trivial; "
-        "from framework.engine.sync import sync; print(sync(Path(sys.argv[1])))"
+        "from plugins.commands.sync import sync; print(sync(Path(sys.argv[1])))"
     )
     processes = [
         subprocess.Popen([sys.executable, "-c", code, run], stderr=subprocess.PIPE, text=True)

@@ -19,9 +19,9 @@ from typing import Any
 
 import pytest
 
-from framework.engine.sync import sync
 from framework.store.directory import ANSWERS
 from framework.store.state import read_summary
+from plugins.commands.sync import sync
 from tests.plugins.tracking.runs import finished_run
 from tests.plugins.tracking.serving import ROOT
 
@@ -178,7 +178,7 @@ def test_an_upload_that_was_killed_is_finished_by_sync(url: str, tmp_path: Path)
         "import os, signal, sys; from pathlib import Path; import tests.trivial\n"
         "from plugins.tracking._server import Server\n"
         "Server.fill = lambda *a, **k: os.kill(os.getpid(), signal.SIGKILL)\n"
-        "from framework.engine.sync import sync; sync(Path(sys.argv[1]))"
+        "from plugins.commands.sync import sync; sync(Path(sys.argv[1]))"
     )
     process = subprocess.run([sys.executable, "-c", code, str(run)], check=False, timeout=120)
     assert process.returncode == -signal.SIGKILL

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from framework.engine.sync import sync
 from framework.errors import TrackingError
 from framework.store.directory import ANSWERS
 from framework.store.state import read_summary
+from plugins.commands.sync import sync
 from tests.plugins.tracking.runs import finished_run, finished_sweep
 from tests.plugins.tracking.serving import Serving
 

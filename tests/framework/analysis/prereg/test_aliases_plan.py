@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from framework.analysis.prereg import locks, read_file
 from framework.statistics.noninferiority import cases_needed
+from framework.store.hypotheses import read_file
+from framework.store.register import locks
 from plugins.domains.governance.domain import Governance
 from plugins.domains.governance.lexicon import lexicon
 from plugins.domains.governance.settings import GovernanceSettings

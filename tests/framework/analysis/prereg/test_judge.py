@@ -9,20 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from framework.analysis.prereg import (
-    Judgement,
-    Lock,
-    Measured,
-    RunInfo,
-    check_locked,
-    judge,
-    lock,
-    locks,
-    parse,
-    registered,
-)
+from framework.analysis.prereg.flags import RunInfo
+from framework.analysis.prereg.verdicts import Judgement, Measured, judge
 from framework.errors import DataError, UserError
 from framework.store import register as module
+from framework.store.hypotheses import parse
+from framework.store.register import Lock, check_locked, lock, locks, registered
 from tests.framework.analysis.prereg.test_plan import CONTENT
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 import yaml
 
-from framework.analysis.prereg import locks, parse, read_file
 from framework.errors import DataError, UserError
+from framework.store.hypotheses import parse, read_file
+from framework.store.register import locks
 
 CONF = Path(__file__).resolve().parents[4] / "conf" / "prereg"
 SHIPPED = sorted(path for path in CONF.glob("*.yaml") if path.stem != "none")

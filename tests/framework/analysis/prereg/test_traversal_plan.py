@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from framework.analysis.prereg import Preregistration, locks, read_file
 from framework.statistics.intervals import clopper_pearson
 from framework.statistics.noninferiority import cases_needed
 from framework.statistics.proportions import tango_limits
+from framework.store.hypotheses import Preregistration, read_file
+from framework.store.register import locks
 
 CONF = Path(__file__).resolve().parents[4] / "conf" / "prereg"
 PILOT = 120

@@ -1,11 +1,11 @@
-"""Labels by people: a blinded sheet of a run's verdicts, and their agreement with the judge's."""
+"""A blinded sheet of a run's verdicts: do people agree with the judge?"""
 
 from __future__ import annotations
 
 import dataclasses
 import random
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -13,9 +13,9 @@ from typing import Any, Final
 from framework.analysis.sheets import check_known, read_labels, write_rows
 from framework.contracts.labelling import Labelling
 from framework.errors import UserError
+from framework.registry import register
 from framework.statistics.agreement import agreement, agreement_limits
-from framework.store.answers import answer_records
-from framework.store.state import read_summary
+from framework.store.answers import answered
 from framework.text.canonical import digest
 from framework.text.counting import counted
 
@@ -54,7 +54,7 @@ def verdicts_of(runs: Sequence[Path]) -> list[Verdict]:
     """
     found: dict[str, Verdict] = {}
     for path in runs:
-        for record in _records(path):
+        for record in answered(path):
             answer = record["answer"]
             for said in record.get("verdicts", ()):
                 place = [record["key"], said["question"], said["id"], said["demand"]]
@@ -74,30 +74,7 @@ def verdicts_of(runs: Sequence[Path]) -> list[Verdict]:
     return list(found.values())
 
 
-def unsupported_of(run: Path) -> tuple[int, int]:
-    """Verdicts in a run's records that rest on words which the answer does not have, of how many.
-
-    Those on answers from further views are counted too. In records of before such verdicts were
-    kept there are none.
-    """
-    parts = (p for record in _records(run) for p in (record, *record.get("others", {}).values()))
-    said = [verdict for part in parts for verdict in part.get("verdicts", ())]
-    return sum(not verdict.get("supported", True) for verdict in said), len(said)
-
-
-def answers_of(runs: Sequence[Path]) -> dict[str, list[tuple[str, str, str]]]:
-    """By budget, (case, arm, all that a judge sees of the answer); first trial and repeat only."""
-    answers: dict[str, list[tuple[str, str, str]]] = defaultdict(list)
-    for path in runs:
-        budget = read_summary(path)["run"]["budget"]
-        for record in _records(path):
-            (case, arm, trial, repeat, turn), answer = record["key"], record.get("answer")
-            if answer is not None and trial == repeat == turn == 0:
-                seen = (answer["decision"], answer["rationale"], answer["notice"], answer["text"])
-                answers[budget].append((case, arm, "\n".join(seen)))
-    return dict(answers)
-
-
+@register("labelling", "verdicts")
 class VerdictLabels(Labelling):
     """Verdicts of a run's judge, one demand on an answer each: is it met?"""
 
@@ -182,7 +159,3 @@ def _figures(question: str, pairs: Sequence[tuple[float, float, str]]) -> dict[s
             "alpha": limits["alpha"],
         },
     }
-
-
-def _records(run: Path) -> Iterator[dict[str, Any]]:
-    return (one for one in answer_records(run) if not one["error"] and not one.get("state"))

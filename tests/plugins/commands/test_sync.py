@@ -10,11 +10,11 @@ import pytest
 
 from framework.config import Plan
 from framework.engine.run import execute
-from framework.engine.sync import sync
 from framework.errors import UserError
 from framework.store import JOURNAL
 from framework.store.directory import SWEEP, SWEEP_PLAN
 from framework.store.state import load_state
+from plugins.commands.sync import sync
 from tests.trivial import TrivialTracker, trivial_plan
 
 

@@ -1,20 +1,39 @@
-"""Uploading what was not uploaded when it ran: a run, a job of a sweep, or a whole sweep."""
+"""`sync`: uploading what was not uploaded when it ran: a run, a sweep or a job of it."""
 
 from __future__ import annotations
 
+import argparse
+import sys
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from framework.config import stored_plan
-from framework.contracts import Tracker
-from framework.engine.sweep import all_directories, finished_among
-from framework.errors import UserError
-from framework.store.directory import SWEEP, SWEEP_PLAN
-from framework.store.state import State, load_finished
+from framework.contracts.command import Command
+from framework.errors import TrackingError, UserError
+from framework.registry import register
 from framework.text.counting import counted
+
+if TYPE_CHECKING:
+    from framework.contracts import Tracker
+    from framework.store.state import State
 
 NOWHERE: Final = "none"
 """The tracker that uploads nothing."""
+
+
+@register("command", "sync")
+class Sync(Command):
+    """Upload a run or sweep that could not be uploaded."""
+
+    def arguments(self, parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("run", metavar="RUN|SWEEP")
+
+    def run(self, args: argparse.Namespace) -> int:
+        try:
+            print(sync(Path(args.run)))
+        except TrackingError as error:
+            print(f"tracking: {error}", file=sys.stderr)
+            return 1
+        return 0
 
 
 def sync(path: Path) -> str:
@@ -24,6 +43,9 @@ def sync(path: Path) -> str:
     directory that is neither, holds nothing finished, or was run with `tracking=none`;
     TrackingError when the server can't be reached.
     """
+    from framework.store.directory import SWEEP_PLAN
+    from framework.store.state import load_finished
+
     if (path / SWEEP_PLAN).is_file():
         return _sync_sweep(path)
     sweep = path.parent if (path.parent / SWEEP_PLAN).is_file() else None
@@ -31,6 +53,9 @@ def sync(path: Path) -> str:
 
 
 def _sync_sweep(sweep: Path) -> str:
+    from framework.engine.sweep import all_directories, finished_among
+    from framework.store.directory import SWEEP
+
     runs = all_directories(sweep)
     finished = finished_among(runs)
     if not finished:
@@ -45,6 +70,8 @@ def _sync_sweep(sweep: Path) -> str:
 
 def _tracker(run: State, asked: Path) -> Tracker[Any]:
     """The tracker of a run's configuration; `asked` is the directory that the user named."""
+    from framework.config import stored_plan
+
     part = stored_plan(run).parts["tracking"]
     if part.plugin.name == NOWHERE:
         raise UserError(
