@@ -2,9 +2,10 @@
 
     python -m benchmarks.studies.findings NAME [--into FILE#NAME]
 
-NAME: entry, facts, facts_claims, office or confirm, or one of two without a pre-registration. `parts` runs
-nothing: it says of the runs of `facts` and `facts_claims` which part of what a decision needs each
-view held. `reuse` takes what `confirm` compares apart. Sweeps that were cut off are resumed.
+NAME: entry, facts, facts_claims, office or confirm, or one of two without a pre-registration.
+`parts` runs nothing: it says of the runs of `facts` and `facts_claims` which part of what a
+decision needs each view held. `reuse` takes what `confirm` compares apart. Sweeps that were cut off
+are resumed.
 """
 
 from __future__ import annotations
@@ -123,8 +124,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def judged(name: str) -> str:
     """The verdicts on a pre-registration, in Markdown, with what each side had."""
-    own = LOCKED / f"{name}.yaml"
-    plan, _ = read_file(own if own.exists() else LOCKED / f"findings_{name}.yaml")
+    plan, _ = read_file(locked(name))
     directories = sweeps(name)
     measured = loops(directories[0]) if name == "confirm" else None
     measured = measured or measured_in(finished_runs(directories), plan)
@@ -134,6 +134,12 @@ def judged(name: str) -> str:
     flags = "\n".join(f"- FLAG {flag}" for flag in found.flags) or "No flag."
     told = f"{funnel(directories[0])}\n\n" if name == "confirm" else ""
     return f"{_table(found, wide, measured)}\n\n{told}{flags}"
+
+
+def locked(name: str) -> Path:
+    """The pre-registration of this name."""
+    own = LOCKED / f"{name}.yaml"
+    return own if own.exists() else LOCKED / f"findings_{name}.yaml"
 
 
 def funnel(directory: Path) -> str:

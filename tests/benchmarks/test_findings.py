@@ -19,18 +19,20 @@ from framework.store.register import as_lock, locks
 
 NAMES = tuple(findings.SWEEPS)
 PAGE = ROOT / "docs" / "results" / "findings.md"
+PAGES = {"office": PAGE.with_name("office.md")}
+"""Those that stand on a page of their own."""
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_each_is_what_was_locked_once_and_its_page_has_every_verdict(name: str) -> None:
-    plan, _ = read_file(findings.LOCKED / f"findings_{name}.yaml")
+    plan, _ = read_file(findings.locked(name))
     (entry,) = [e for e in locks(findings.LOCKED / "register.jsonl") if e.name == plan.name]
     assert entry.digest == plan.digest
     primary = [h for h in plan.hypotheses if h.role == "primary"]
     for h in primary:
         if h.test == "noninferiority" and h.budget in ("absolute", "loose"):
             assert h.n >= cases_needed(h.margin, h.alpha / len(primary) / 2)
-    table = between_markers(f"{PAGE}#{name}")
+    table = between_markers(f"{PAGES.get(name, PAGE)}#{name}")
     for h in plan.hypotheses:
         assert f"\n| {h.name} | " in table
     assert table.rstrip().endswith("No flag.")
@@ -39,7 +41,7 @@ def test_each_is_what_was_locked_once_and_its_page_has_every_verdict(name: str) 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_the_sweeps_name_their_lock_and_have_its_seed_and_settings(name: str) -> None:
-    plan, _ = read_file(findings.LOCKED / f"findings_{name}.yaml")
+    plan, _ = read_file(findings.locked(name))
     for overrides in findings.SWEEPS[name]:
         one = [word for word in overrides if "," not in word]
         with composer():
