@@ -9,7 +9,6 @@ import pytest
 
 from framework.contracts import Profile
 from framework.contracts.improve import Outcome
-from framework.errors import ModelError
 from framework.operations.answering import AnswerRequest
 from plugins.protocols.improve.results import PairedOutcomes
 from plugins.recipes.regimes.loop_page import verdict
@@ -36,7 +35,7 @@ def away(monkeypatch: pytest.MonkeyPatch, fails: Callable[[int, str], bool]) -> 
 
     def answer(self: ScriptRule, request: AnswerRequest, profile: Profile) -> str:
         if fails(next(calls), request.task.instruction.split()[-1]):
-            raise ModelError("nobody answers")
+            raise RuntimeError("nobody answers")
         return answers(self, request, profile)
 
     monkeypatch.setattr(ScriptRule, "answer", answer)
