@@ -73,9 +73,14 @@ class Bundle:
     runs: tuple[Path, ...]
 
 
+def is_name(name: object) -> bool:
+    """Whether a submitter's name can be shown as it is: no space of it would be lost on a page."""
+    return isinstance(name, str) and bool(_NAME.fullmatch(name)) and name == " ".join(name.split())
+
+
 def named(name: str) -> str:
     """A submitter's name, which is shown as it is. Raises UserError for one that can't be."""
-    if not _NAME.fullmatch(name) or name != name.strip():
+    if not is_name(name):
         raise UserError(f"{name!r}: a name has 1 to 60 letters, digits, spaces, '.', '_' or '-'")
     return name
 
@@ -218,7 +223,7 @@ def _contents(archive: zipfile.ZipFile, size: int) -> Mapping[str, Any]:
         raise Refused(f"it holds other files than {CONTENTS} names")
     if any(not _MEMBER.fullmatch(name) for name in files):
         raise Refused("it holds a file that is no run's journal or answers")
-    if not isinstance(contents["submitter"], str) or not _NAME.fullmatch(contents["submitter"]):
+    if not is_name(contents["submitter"]):
         raise Refused("the submitter's name can't be shown")
     return contents
 
