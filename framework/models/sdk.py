@@ -76,7 +76,9 @@ class ThroughSDK(Served[S]):
         """The response in a decoded body, without any key. Raises CallFailed for none."""
         try:
             response = self.response(answer, request)
-            return replace(response, text=without_keys(response.text, self._key))
+            said = {name: getattr(response, name) for name in ("text", "model")}
+            clean = {name: without_keys(text, self._key) for name, text in said.items()}
+            return replace(response, **clean)
         except _NOT_OF_THE_PROTOCOL:
             raise _no_answer() from None
 
