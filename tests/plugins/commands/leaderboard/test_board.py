@@ -19,6 +19,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 import run as command
 from framework.engine.sweep import finished_jobs
 from framework.errors import UserError
+from framework.store import JOURNAL
 from plugins.commands.leaderboard import bundle
 from plugins.commands.leaderboard.board import NOT_FOUND, judged
 from plugins.commands.leaderboard.bundle import Refused
@@ -340,6 +341,20 @@ def test_a_label_that_a_page_does_not_show_as_it_is(
     path = forger.sealed(started=put("config.labels.arch", label))
     with pytest.raises(Refused, match="label has characters that a page does not show"):
         checked(path, rules, drawn, tmp_path / "unpacked")
+
+
+def test_a_line_too_long_to_be_read_is_not_read(
+    runs: Mapping[str, list[Path]], tmp_path: Path
+) -> None:
+    """Fifty megabytes of one letter are fifty kilobytes of a bundle."""
+    forger = Forger.of(runs["bm25"], Ed25519PrivateKey.generate(), tmp_path / "forged")
+    for at, run in enumerate(forger.runs):
+        with (run / JOURNAL).open("ab") as file:
+            file.write(b'{"a":"' + b"a" * (bundle.MAX_LINE - 8 + at) + b'"}\n')
+    path = forger.signed()
+    assert path.stat().st_size < 5_000_000
+    with pytest.raises(Refused, match=r"^a line of more than 50,000,000 bytes$"):
+        bundle.unpack(path, tmp_path / "into")
 
 
 def test_what_is_refused_acts_on_no_terminal(
