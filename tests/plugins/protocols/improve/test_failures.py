@@ -74,6 +74,26 @@ def test_what_failed_on_the_bare_pipeline_is_no_gain_on_test(
     assert "0 broken, 20 cases that failed before taken as after" in verdict(done.results, "test")
 
 
+@pytest.mark.parametrize("failing", [0, 20])
+def test_an_entry_that_failed_is_not_shown_to_be_dispensable(
+    failing: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    right = {
+        "base": {"optimize": "0-4", "confirm": "0-9", "test": "0-9"},
+        "a": {"optimize": "0-5", "confirm": "0-19", "test": "0-19"},
+        "b": {"optimize": "0-6", "confirm": "0-34", "test": "0-34"},
+    }
+    calls = iter(range(10_000))
+    known = 10 + 40 + 10 + 10  # OPTIMIZE, its analysis, the diagnosis, OPTIMIZE without the first
+    away(monkeypatch, lambda _, state: state == "b" and known <= next(calls) < known + failing)
+    sizes = {**SIZES, "consolidate": True}
+    done = run_script(
+        script_plan(right, [prompt("a"), prompt("b")], protocol=sizes), tmp_path / "run"
+    )
+    (first, *_) = done.of("stack.consolidated")
+    assert (first["confirm_net"], first["removed"]) == (0, not failing)
+
+
 def test_what_fails_with_an_edit_is_wrong_and_what_failed_before_says_as_much_as_after() -> None:
     def of(*given: tuple[bool, str]) -> list[Outcome]:
         return [
