@@ -76,9 +76,10 @@ class ThroughSDK(Served[S]):
         """The response in a decoded body, without any key. Raises CallFailed for none."""
         try:
             response = self.response(answer, request)
-            said = {name: getattr(response, name) for name in ("text", "model")}
-            clean = {name: without_keys(text, self._key) for name, text in said.items()}
-            return replace(response, **clean)
+            text, model = (
+                without_keys(said, self._key) for said in (response.text, response.model)
+            )
+            return replace(response, text=text, model=model)
         except _NOT_OF_THE_PROTOCOL:
             raise _no_answer() from None
 

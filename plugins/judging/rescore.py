@@ -65,16 +65,11 @@ def rescore(
 def _whole_caps(olds: Sequence[State], given: Sequence[str]) -> list[str]:
     """The caps of which each job had a part, since one process judges all; none that is given."""
     tops = [stored_plan(state).top for state in olds]
-    caps = {
-        "max_cost_usd": [top.max_cost_usd for top in tops],
-        "max_tokens_total": [top.max_tokens_total for top in tops],
-    }
+    usd = [top.max_cost_usd for top in tops if top.max_cost_usd is not None]
+    tokens = [top.max_tokens_total for top in tops if top.max_tokens_total is not None]
     known = {key_of(override) for override in given}
-    return [
-        f"{key}={sum(filter(None, parts))}"
-        for key, parts in caps.items()
-        if key not in known and None not in parts
-    ]
+    caps = (("max_cost_usd", usd), ("max_tokens_total", tokens))
+    return [f"{key}={sum(parts)}" for key, parts in caps if parts and key not in known]
 
 
 def _plan(state: State, overrides: Sequence[str], axes: Sequence[str]) -> Plan:
