@@ -295,6 +295,12 @@ def stored_plan(state: State) -> Plan:
     return _plan_of(state.started)
 
 
+def stored_part(state: State, group: str) -> Component:
+    """One part of the plan that a run was begun with: no plugin of another is needed."""
+    config = state.started["config"]
+    return _component(group, config, config.get("labels") or {})
+
+
 def load_plan(path: Path) -> Plan:
     """The plan of a run directory of which nothing else is asked. Raises UserError for no run."""
     return _plan_of(first_event(path).payload)

@@ -164,7 +164,10 @@ def check_operational(plan: Plan, overrides: Sequence[str]) -> None:
     """
     labels = compose_plan(plan.overrides).labels if overrides else {}
     for override in overrides:
-        changed = compose_plan([*plan.overrides, override])
+        # A setting is of the option that is given with it: tracking=mlflow tracking.uri=...
+        group = key_of(override).partition(".")[0]
+        option = [o for o in overrides if o != override and key_of(o) == group]
+        changed = compose_plan([*plan.overrides, *option, override])
         if changed.digest != plan.digest or changed.labels != labels:
             raise UserError(
                 f"resume: {override} would change the run; only what can not change a measured "

@@ -76,7 +76,10 @@ class ThroughSDK(Served[S]):
         """The response in a decoded body, without any key. Raises CallFailed for none."""
         try:
             response = self.response(answer, request)
-            return replace(response, text=without_keys(response.text, self._key))
+            text, model = (
+                without_keys(said, self._key) for said in (response.text, response.model)
+            )
+            return replace(response, text=text, model=model)
         except _NOT_OF_THE_PROTOCOL:
             raise _no_answer() from None
 

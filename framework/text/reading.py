@@ -7,7 +7,7 @@ import json
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 import yaml
 
@@ -17,6 +17,7 @@ MOST_NODES: Final = 500_000
 """Values of a YAML file, each as often as its aliases repeat it."""
 MOST_DIGITS: Final = 4300
 """Of a number in YAML, those of base 60 (`1:30`) too: more Python does not write again."""
+_INFINITE: Final = (float("inf"), -float("inf"))
 _NUMBERS: Final = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
 
 
@@ -39,18 +40,27 @@ def once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def read_json(text: str | bytes, made: Callable[[dict[str, Any]], Any] | None = None) -> Any:
     """What JSON holds; `made` is applied to each object.
 
-    Raises ValueError where it is none (as with NaN and Infinity, which Python would take), an
-    object has a key twice, or it is nested too deeply.
+    Raises ValueError where it is none (as with NaN and Infinity, which Python would take), a number
+    is too large for a float (`1e999`, which Python would make infinite), an object has a key twice,
+    or it is nested too deeply.
     """
     each = once if made is None else lambda pairs: made(once(pairs))
     try:
-        return json.loads(text, object_pairs_hook=each, parse_constant=_no_number)
+        return json.loads(
+            text, object_pairs_hook=each, parse_constant=_no_number, parse_float=_finite
+        )
     except RecursionError:
         raise ValueError("nested too deeply") from None
 
 
-def _no_number(name: str) -> None:
-    raise ValueError(f"{name} is no number of JSON")
+def _finite(digits: str) -> float:
+    if (number := float(digits)) in _INFINITE:
+        return _no_number(digits)
+    return number
+
+
+def _no_number(name: str) -> NoReturn:
+    raise ValueError(f"{name[:80]} is no number of JSON")
 
 
 class TooMuch(yaml.YAMLError):

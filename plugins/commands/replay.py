@@ -42,7 +42,11 @@ class Replay(Command):
         try:
             return replay(path)
         except DataError as error:
-            if path not in Path(error.file).parents:
+            file = Path(error.file)
+            if not (file.is_absolute() or file.exists() or path in file.parents):
+                told = f"{path} names it from where the run was begun; replay it there"
+                raise UserError(f"{file}: no such file here: {told}") from None
+            if path not in file.parents:
                 raise
             print(error)  # it is the run that is not as it was: a finding, and no mistake
             return 1

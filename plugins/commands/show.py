@@ -175,14 +175,14 @@ def refuse_sweep(path: Path) -> None:
 
 
 def _show_in_run(path: Path, case: str, arm: str | None) -> None:
-    from framework.config import stored_plan
+    from framework.config import stored_part
     from framework.store.answers import answer_records
     from framework.store.state import load_state, protocol_events
 
     state = load_state(path)
     if case.isdigit() and all(row.case_id != case for row in state.rows):
-        plan = stored_plan(state)  # rows come as they end: the domain tells their order
-        case = _pick(plan.parts["domain"].create(), plan.top.seed, case).id
+        domain = stored_part(state, "domain").create()  # it tells the order: rows come as they end
+        case = _pick(domain, state.started["config"]["seed"], case).id
     of_case = [row for row in state.rows if row.case_id == case]
     if not of_case:
         raise UserError(f"{path} has no case {case!r}{cases_of(state.rows)}")
@@ -273,15 +273,14 @@ def _print_view(record: Mapping[str, Any], tokens: int, budget: int | None) -> N
 
 def _gold_of(state: State, case: str) -> Gold | None:
     """The gold of a run's case; None where the data that it was measured on are not here."""
-    from framework.config import stored_plan
+    from framework.config import stored_part
     from framework.engine.prepare import data_of
 
-    plan = stored_plan(state)
     try:
-        domain = plan.parts["domain"].create()
+        domain = stored_part(state, "domain").create()
         if data_differ(state.started.get("data"), data_of(domain)):
             return None
-        found = _of_id(domain, plan.top.seed, case)
+        found = _of_id(domain, state.started["config"]["seed"], case)
         return None if found is None else found.gold
     except UserError:
         return None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import contextmanager
 from datetime import datetime
 from itertools import accumulate
@@ -28,6 +29,8 @@ _LAST: Final = "control_and_score"
 _PHASES: Final = ("ingest", "recall", "answer", _LAST)
 """What of a row's timing a trace is laid out by, in the order of the path."""
 _SECOND: Final = 1_000_000_000
+_SEARCHED: Final = 10_000
+"""Cases of a domain among which those of a run are looked for."""
 _BY_THREADS: Final = "MLFLOW_ENABLE_ASYNC_TRACE_LOGGING"
 
 
@@ -76,13 +79,19 @@ class MlflowGenAI(Exporter):
         return len(rows)
 
 
-def _cases(state: State, wanted: Collection[str]) -> Mapping[str, Case]:
+def _cases(state: State, wanted: AbstractSet[str]) -> Mapping[str, Case]:
     """By id, the run's cases of these ids, made or read again by its domain."""
     top, domain = (plan := stored_plan(state)).top, plan.parts["domain"].create()
     if changed := data_differ(state.started.get("data"), data_of(domain)):
         raise UserError(f"{state.path} was made of other data than the domain now has: {changed}")
-    found = {c.id: c for c in domain.cases(top.n_cases, top.seed) if c.id in wanted}
-    if missing := set(wanted) - found.keys():
+    found: dict[str, Case] = {}
+    for n in (top.n_cases, _SEARCHED):  # a protocol may draw more than are asked for
+        for case in domain.cases(n, top.seed):
+            if wanted <= found.keys():
+                break
+            if case.id in wanted:
+                found[case.id] = case
+    if missing := wanted - found.keys():
         raise UserError(f"{state.path}: its domain has no case {min(missing)!r} any more")
     return found
 

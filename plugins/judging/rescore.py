@@ -21,6 +21,7 @@ from framework.errors import UserError
 from framework.registry import nearest
 from framework.store.directory import SWEEP_PLAN, check_new
 from framework.store.state import State, data_differ, load_state
+from framework.store.sweep import stored_sweep
 
 _MAY_DIFFER = frozenset({"judge", "gate", "extra_axes"})
 
@@ -39,7 +40,9 @@ def rescore(
         olds = finished_jobs(old) if in_sweep else [load_state(old)]
         if not olds:
             raise UserError(f"{old} has no finished run yet; resume it with resume={old}")
-        plans = [_plan(state, overrides, axes) for state in olds]
+        apart = in_sweep and stored_sweep(old).get("apart")
+        asked = [*overrides, *(_whole_caps(olds, overrides) if apart else ())]
+        plans = [_plan(state, asked, axes) for state in olds]
         path = new or old.parent / f"{old.name}-judged-by-{safe_name(plans[0].label('judge'))[:60]}"
         check_new(path)
         _check_judge(plans[0])
@@ -57,6 +60,16 @@ def rescore(
         create_sweep(path, overrides, jobs, rescored_from={"axes": list(axes), "runs": runs})
         with alone_in(path):
             return run_sweep(path, jobs, listener, in_turn)
+
+
+def _whole_caps(olds: Sequence[State], given: Sequence[str]) -> list[str]:
+    """The caps of which each job had a part, since one process judges all; none that is given."""
+    tops = [stored_plan(state).top for state in olds]
+    usd = [top.max_cost_usd for top in tops if top.max_cost_usd is not None]
+    tokens = [top.max_tokens_total for top in tops if top.max_tokens_total is not None]
+    known = {key_of(override) for override in given}
+    caps = (("max_cost_usd", usd), ("max_tokens_total", tokens))
+    return [f"{key}={sum(parts)}" for key, parts in caps if parts and key not in known]
 
 
 def _plan(state: State, overrides: Sequence[str], axes: Sequence[str]) -> Plan:

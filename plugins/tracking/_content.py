@@ -259,11 +259,11 @@ def _value(value: object) -> str:
     return _cut(value if isinstance(value, str) else canonical_json(value))
 
 
-def _cut(text: str) -> str:
-    """The text, or where it is too long its digest: the whole is in the artifacts."""
+def _cut(text: str, whole: str = CONFIG) -> str:
+    """The text, or where it is too long its digest: the whole is in an artifact."""
     if len(text) <= LONGEST_PARAM:
         return text
-    return f"{digest_bytes(text.encode())} ({len(text)} characters, in full in {CONFIG})"
+    return f"{digest_bytes(text.encode())} ({len(text)} characters, in full in {whole})"
 
 
 def _files(directory: Path, names: Iterable[str]) -> tuple[list[Path], list[str]]:
@@ -362,7 +362,7 @@ def _draft(entry: Mapping[str, Any], parent: Upload) -> Upload:
         name=f"draft {entry['number']}: {entry['outcome']}",
         started=parent.started,
         finished=parent.finished,
-        params={k: str(v)[:LONGEST_PARAM] for k, v in params.items() if v},
+        params={k: _cut(str(v), f"{_LOOP}.json") for k, v in params.items() if v},
         metrics=metrics,
         tags={
             CANDIDATE: f"{parent.tags['head_hash']}:{entry['number']}",

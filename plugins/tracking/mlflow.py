@@ -56,11 +56,11 @@ class Mlflow(Tracker[MlflowSettings]):
         from plugins.tracking._content import draft_uploads, run_upload
 
         upload = run_upload(directory)
+        drafts = draft_uploads(directory, upload)
         with connect(resolve(self.settings.uri), self.settings.experiment) as server:
             parent = _parent(server, sweep, upload.started) if sweep is not None else None
             with locked(directory):
-                run_id = _run(server, directory, upload, parent, sweep)
-            _candidates(server, run_id, draft_uploads(directory, upload))
+                run_id = _run(server, directory, (upload, *drafts), parent, sweep)
         return self._told(server, run_id)
 
     def upload_sweep(self, directory: Path) -> str:
@@ -80,9 +80,17 @@ class Mlflow(Tracker[MlflowSettings]):
 
 
 def _run(
-    server: Server, directory: Path, upload: Upload, parent: str | None, sweep: Path | None
+    server: Server,
+    directory: Path,
+    uploads: Sequence[Upload],
+    parent: str | None,
+    sweep: Path | None,
 ) -> str:
-    """Make or find the run of a directory, log what may be missing, and end it."""
+    """Make or find the run of a directory, log what may be missing, and end it.
+
+    uploads : that of the run, then those of its drafts, which are there before it ends.
+    """
+    upload, *drafts = uploads
     known = read_record(directory)
     tags = {} if parent is None else {PARENT: parent}
     if sweep is not None:
@@ -102,6 +110,7 @@ def _run(
     run_id = str(run.info.run_id)
     write_record(directory, _record(server, run_id))
     server.fill(run_id, upload, tags)
+    _candidates(server, run_id, drafts)
     server.end(run_id, upload, FINISHED)
     _complete(directory)
     return run_id

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import tempfile
+import unicodedata
 from argparse import ArgumentParser, Namespace
 from collections import defaultdict
 from pathlib import Path
@@ -13,6 +14,7 @@ from framework.contracts.command import Command
 from framework.errors import UserError
 from framework.registry import register
 from framework.text.counting import counted
+from framework.text.printable import printable
 
 if TYPE_CHECKING:
     from plugins.commands.leaderboard.checks import Entry
@@ -70,7 +72,7 @@ class Board(Command):
         else:
             compared = []
         for name, why in refused.items():
-            print(f"refused: {name}: {why}", file=sys.stderr)
+            print(printable(f"refused: {name}: {why}"), file=sys.stderr)
         target = Path(args.out) if args.out else folder / "board.html"
         try:
             write_text(target, to_html(page_of(rules, lines, compared, refused)))
@@ -109,18 +111,23 @@ def judged(folder: Path, rules: BoardRules) -> tuple[list[Entry], dict[str, str]
 
 def _refuse_doubles(held: dict[str, list[Entry]], refused: dict[str, str]) -> None:
     """Refuse bundles of one name under two keys, and an arm that one submitter has sent twice."""
-    keys: dict[str, set[str]] = defaultdict(set)
+    keys: dict[str, set[str]] = defaultdict(set)  # one name in other letters is one to a reader
     sent: dict[tuple[str, str, str], list[str]] = defaultdict(list)
     for name, entries in held.items():
         for entry in entries:
-            keys[entry.submitter].add(entry.key)
+            keys[_read(entry.submitter)].add(entry.key)
             sent[entry.submitter, entry.arm, entry.model].append(name)
     for name, entries in list(held.items()):
         for entry in entries:
             others = [n for n in sent[entry.submitter, entry.arm, entry.model] if n != name]
-            if len(keys[entry.submitter]) > 1:
+            if len(keys[_read(entry.submitter)]) > 1:
                 refused[name] = f"two keys sign as {entry.submitter}; the board must name one"
             elif others:
                 refused[name] = f"arm {entry.arm} of {entry.submitter} is in {others[0]} too"
         if name in refused:
             del held[name]
+
+
+def _read(name: str) -> str:
+    """A name as its readers tell it from others: without case, and in the plain form of letters."""
+    return unicodedata.normalize("NFKC", name).casefold()

@@ -35,6 +35,8 @@ KEPT: Final = (JOURNAL, ANSWERS)
 """What of each run is in a bundle, and the closed segments of both."""
 MAX_BYTES: Final = 2_000_000_000
 MAX_FILES: Final = 2_000
+MAX_LINE: Final = 50_000_000
+"""Bytes of an event or record, which is read as a whole: a few kilobytes of zip may hold it."""
 _MEMBER: Final = re.compile(
     r"runs/(?!\.)[\w.-]{1,200}/(?:journal\.jsonl|answers\.jsonl"
     r"|segments/(?:journal|answers)-[0-9]{6}\.jsonl\.gz)"
@@ -73,9 +75,14 @@ class Bundle:
     runs: tuple[Path, ...]
 
 
+def is_name(name: object) -> bool:
+    """Whether a submitter's name can be shown as it is: no space of it would be lost on a page."""
+    return isinstance(name, str) and bool(_NAME.fullmatch(name)) and name == " ".join(name.split())
+
+
 def named(name: str) -> str:
     """A submitter's name, which is shown as it is. Raises UserError for one that can't be."""
-    if not _NAME.fullmatch(name) or name != name.strip():
+    if not is_name(name):
         raise UserError(f"{name!r}: a name has 1 to 60 letters, digits, spaces, '.', '_' or '-'")
     return name
 
@@ -142,14 +149,27 @@ def _unpacked(run: Path, left: int) -> int:
     for name in kept_of(run)[len(KEPT) :]:
         try:
             with unpacked(run / name) as content:
+                line = 0
                 while chunk := content.read(_CHUNK):
                     left -= len(chunk)
+                    line = _line(line, chunk)
                     if left < 0:
                         raise Refused(f"more than {MAX_BYTES:,} bytes unpacked")
         except DataError as error:
             segment = Path(error.file).relative_to(run)
             raise Refused(f"{segment}: {error.problem}", f"{segment}: can't be unpacked") from None
     return left
+
+
+def _line(before: int, chunk: bytes) -> int:
+    """Bytes of the line that a chunk ends in, `before` of them earlier.
+
+    Raises Refused for a line that is too long, which a chunk alone never is.
+    """
+    first, *others = chunk.split(b"\n")
+    if before + len(first) > MAX_LINE:
+        raise Refused(f"a line of more than {MAX_LINE:,} bytes")
+    return len(others[-1]) if others else before + len(first)
 
 
 def unpack(path: Path, into: Path) -> Bundle:
@@ -218,7 +238,7 @@ def _contents(archive: zipfile.ZipFile, size: int) -> Mapping[str, Any]:
         raise Refused(f"it holds other files than {CONTENTS} names")
     if any(not _MEMBER.fullmatch(name) for name in files):
         raise Refused("it holds a file that is no run's journal or answers")
-    if not isinstance(contents["submitter"], str) or not _NAME.fullmatch(contents["submitter"]):
+    if not is_name(contents["submitter"]):
         raise Refused("the submitter's name can't be shown")
     return contents
 
@@ -245,13 +265,15 @@ def _extract(archive: zipfile.ZipFile, name: str, stated: Any, target: Path) -> 
         problem = f"not of the size that {CONTENTS} says"
         raise Refused(f"{name}: {problem}", f"{shown}: {problem}")
     target.parent.mkdir(parents=True, exist_ok=True)
-    found, left = sha256(), stated["bytes"]
+    found, left, line = sha256(), stated["bytes"], 0
     with archive.open(name) as source, target.open("xb") as file:
         while chunk := source.read(_CHUNK):
             left -= len(chunk)
             if left < 0:
                 problem = f"longer than {CONTENTS} says"
                 raise Refused(f"{name}: {problem}", f"{shown}: {problem}")
+            if not name.endswith(".gz"):
+                line = _line(line, chunk)
             found.update(chunk)
             file.write(chunk)
     if left or found.hexdigest() != stated.get("sha256"):

@@ -148,6 +148,8 @@ def _labels(state: State) -> tuple[str, str]:
     found = tuple(labels[group] for group in ("arch", "model"))
     if any(not isinstance(label, str) or len(label) > 300 for label in found):
         raise Refused("an arm's label can't be shown")
+    if any(not label.isprintable() or label != " ".join(label.split()) for label in found):
+        raise Refused("an arm's label has characters that a page does not show as they are")
     return cast(tuple[str, str], found)
 
 

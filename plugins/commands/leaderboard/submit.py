@@ -38,7 +38,8 @@ class Submit(Command):
             if problems := verify_run(run).problems:
                 raise UserError(f"{run}: {problems[0]}")
         name = bundle.named(args.name)
-        target = Path(args.out or places[0].with_name(places[0].name + bundle.SUFFIX))
+        first = places[0].resolve() if places[0].name in ("", "..") else places[0]
+        target = Path(args.out or first.with_name(first.name + bundle.SUFFIX))
         if not target.parent.is_dir():
             raise UserError(f"--out: {target.parent}: no such directory")
         key = bundle.private_key(Path(args.key))

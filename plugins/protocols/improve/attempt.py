@@ -186,10 +186,10 @@ class Attempts:
             without = state.stack.without(entry)
             after = await state.evaluate("consolidation", without, "optimize")
             optimize = PairedOutcomes(state.optimize, after)
-            net = None
+            net, failed = None, False
             if optimize.net >= 0:
                 pairs, _ = await self.analyses.analyse(state.stack, without, state.splits.confirm)
-                net = pairs.net
+                net, failed = pairs.net, any(o.error for o in pairs.before)
             said = state.log.emit(
                 "stack.consolidated",
                 {
@@ -198,7 +198,8 @@ class Attempts:
                     "after": without.digest,
                     "optimize_net": optimize.net,
                     "confirm_net": net,
-                    "removed": net is not None and net >= 0,
+                    # What failed with the entry does not show that nothing is lost without it.
+                    "removed": net is not None and net >= 0 and not failed,
                 },
             )
             if said["removed"]:

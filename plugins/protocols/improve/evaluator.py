@@ -55,7 +55,7 @@ class Evaluator:
     rewards : what makes a case correct: the target's word, or (a control) that it was answered.
         TEST goes by the target's word whatever it is.
     operators : those that may be installed: what they did in a case is kept with it.
-    tokens, cost_usd : spent on all measurements so far.
+    tokens, cost_usd : spent on all measurements so far; on the memory of a history once.
     """
 
     def __init__(
@@ -75,6 +75,8 @@ class Evaluator:
         self._rewards = rewards
         self._operators = operators
         self._number = 0
+        self._made: set[tuple[str, int]] = set()
+        """Histories and repeats whose memory is counted."""
         self.tokens = 0
         self.cost_usd = 0.0
 
@@ -114,6 +116,7 @@ class Evaluator:
             if (known["evaluation"], known["case"]) != (self._number, case.id):
                 raise UserError(f"the journal has case {known['case']} where {case.id} is due")
             outcome = _from_plain(known, case)
+            self._made.add((case.history_id, task.repeat))
             count(outcome, known)
             yield outcome, None, {}
         left = task.cases[len(outcomes) :]
@@ -123,7 +126,7 @@ class Evaluator:
             if self._rewards == "directness" and task.purpose != TEST:
                 found = replace(found, correct=is_direct(found, row.decision))
             plain = self._plain(found, task.shown)
-            outcome, cost = _from_plain(plain, case), spent(row.usage)
+            outcome, cost = _from_plain(plain, case), spent(self._own(row, task.repeat))
             yield outcome, _timeless(row), record
             self._log.put(CASE_EVALUATED, {"evaluation": self._number, **plain, **cost})
             count(outcome, cost)
@@ -157,8 +160,15 @@ class Evaluator:
         if case is not None:
             raise KeyboardInterrupt
 
+    def _own(self, row: Row, repeat: int) -> Mapping[str, Usage]:
+        """What a case took: the memory of its history is of the first case that is read from it."""
+        first = (row.history_id, repeat) not in self._made
+        self._made.add((row.history_id, repeat))
+        return {phase: used for phase, used in row.usage.items() if first or phase != "ingest"}
+
     def on(self, domain: Any) -> None:
         """Measure on another domain from here on."""
+        self._made.clear()
         self._pipeline = replace(self._pipeline, domain=domain, memories=Memories(self._keeps))
 
     def _plain(self, outcome: Outcome, shown: int | None) -> dict[str, Any]:

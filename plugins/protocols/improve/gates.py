@@ -111,7 +111,7 @@ class InterimAnalyses:
     def judged(self, pairs: PairedOutcomes, clusters: Mapping[str, str | None]) -> dict[str, Any]:
         """What the gate says of the last analysis, as its event has it."""
         gate = self.gate.at_interim(self.count, fresh=self.fresh)
-        after, before = (_rows(side, clusters) for side in (pairs.after, pairs.before))
+        after, before = (_rows(side, clusters) for side in (pairs.after, pairs.settled))
         decided = gate.decide(after, before, seed_of(self.seed, "gate"))
         found = dict(decided.findings[0]) if decided.findings else {}
         return {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from framework.contracts import Outcome, Route, Taxonomy
@@ -24,6 +24,16 @@ class PairedOutcomes:
     def __post_init__(self) -> None:
         if [o.case_id for o in self.before] != [o.case_id for o in self.after]:
             raise ValueError("not the same cases in the same order")
+
+    @property
+    def settled(self) -> list[Outcome]:
+        """`before` as it is compared: what failed then is taken as right where it is right after.
+
+        A model that was away for a while is no gain of what is measured when it is back. What fails
+        after counts as wrong.
+        """
+        both = zip(self.before, self.after, strict=True)
+        return [replace(b, correct=a.correct) if b.error else b for b, a in both]
 
     @property
     def fixed(self) -> list[str]:
@@ -76,7 +86,7 @@ class PairedOutcomes:
         return self.by([taxonomy.regime_of(o) or "correct" for o in self.before])
 
     def _pairs(self) -> list[tuple[Outcome, Outcome]]:
-        return list(zip(self.before, self.after, strict=True))
+        return list(zip(self.settled, self.after, strict=True))
 
 
 def accuracy(outcomes: Sequence[Outcome]) -> float:
@@ -98,18 +108,20 @@ def paired(
     (two-sided, over clusters), interval (95%, of delta, over clusters), clusters (how many, None
     where every case stands alone), by_kind (with `abstention`), by_regime (localisation, by the
     regime before), fixed, broken (case ids); where any acted, operator
-    (`plugins.protocols.improve.operators.reading`).
+    (`plugins.protocols.improve.operators.reading`); where any failed before, failed_before: how
+    many, which are taken as they came out after (`PairedOutcomes.settled`).
 
     clusters : by case, its cluster; None for a case that stands alone.
     """
-    before = {o.case_id: float(o.correct) for o in pairs.before}
+    before = {o.case_id: float(o.correct) for o in pairs.settled}
     after = {o.case_id: float(o.correct) for o in pairs.after}
     found = compare(after, before, clusters, seed=seed, names=("improve", name))
     fixed, broken = pairs.fixed, pairs.broken
+    failed = sum(bool(o.error) for o in pairs.before)
     acting = any(o.acted for side in (pairs.before, pairs.after) for o in side)
     return {
         "n": len(before),
-        "before": accuracy(pairs.before),
+        "before": accuracy(pairs.settled),
         "after": accuracy(pairs.after),
         "delta": pairs.net / max(1, len(before)),
         "wrong_to_right": len(fixed),
@@ -123,6 +135,7 @@ def paired(
         "fixed": fixed,
         "broken": broken,
         **({SEAM: reading(pairs.before, pairs.after)} if acting else {}),
+        **({"failed_before": failed} if failed else {}),
     }
 
 

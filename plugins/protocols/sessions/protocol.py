@@ -40,7 +40,7 @@ class SessionsSettings(Bounded):
     writes : whether what was tried and what came of it is written to memory, which is then asked
         again; of a series of cases, what each of them left too (`Linked`).
     carries : what of the earlier cases of a series stays written: `decisions`, what they left; or
-        `all`, what was tried on them too.
+        `all`, what was tried on them too: after a case that failed those of its series fail.
     k : most items asked of an arm; null for as many as the budget could hold.
     agent : `model`, the run's; or a control, `oracle` (answers the reference at once), `stubborn`
         (gives one empty answer again and again) or `guesses` (reads the task and what is said to
@@ -136,7 +136,7 @@ class Sessions(RunProtocol[SessionsSettings]):
                     self.context.write(ENDED, _ended(row, session))
                 _, *rest = left.pop(key)
                 if rest:
-                    rest[0][0].follow(session, self.settings.carries)
+                    rest[0][0].follow(session, self.settings.carries, failed=bool(row.error))
                     left[_key(pipeline, *rest[0])] = rest
 
     def _turns(

@@ -9,7 +9,7 @@ from itertools import chain, zip_longest
 from typing import Any, Final, Literal
 
 from framework.contracts import Client, Interactive, Reader
-from framework.errors import UnreadableError
+from framework.errors import UnreadableError, UserError
 from framework.records import ABSTAIN, Answer, Case, Event, Item, MemoryView, TaskCard, Usage
 from plugins.protocols.sessions.agents import answered, scripted
 from plugins.protocols.sessions.linked import Linked
@@ -50,7 +50,8 @@ class Session:
     """A task, who works on it, and the account of it so far. It is its own turn (`Turn`).
 
     begun : events that were written before its first turn; events : those and its own. wrote : how
-    many are new; writing : whether any was with the turn that is over.
+    many are new; writing : whether any was with the turn that is over. lacks : the case that failed
+    before, so that its tries can't be in memory.
     """
 
     case: Case
@@ -77,6 +78,7 @@ class Session:
     environment_s: float = 0.0
     watched: dict[str, float] = field(default_factory=dict)
     figures: Mapping[str, float | None] = field(default_factory=dict)
+    lacks: str = ""
 
     @property
     def room(self) -> int | None:
@@ -98,12 +100,17 @@ class Session:
         self.number += 1
         self.environment_s = 0.0
 
-    def follow(self, before: Session, carries: Literal["decisions", "all"]) -> None:
+    def follow(
+        self, before: Session, carries: Literal["decisions", "all"], *, failed: bool
+    ) -> None:
         """Begin with what was written before in its series, and what the last case left.
 
-        carries : whether what was tried there stays written too.
+        carries : whether what was tried there stays written too. failed : whether the last case
+        did, and so was not tried to its end.
         """
         if self.writes and isinstance(self.domain, Linked):
+            if carries == "all":
+                self.lacks = before.lacks or (before.case.id if failed else "")
             left = self.domain.left_by(before.case)
             stays = before.events if carries == "all" else before.begun
             self.events = [*stays, *left]
@@ -116,8 +123,11 @@ class Session:
         """What memory gave to every query, taken in turns, the newest query's first; none twice.
 
         Memory is asked with the task's own query at first and whenever it was written to, and with
-        what the last turn asked for.
+        what the last turn asked for. Raises UserError where the memory lacks an earlier case's
+        tries: nothing is measured of another memory, and a resume takes the case again.
         """
+        if self.lacks:
+            raise UserError(f"an earlier case of its series failed: {self.lacks}")
         if not self.found:
             self.asked.append(query)
             self.found.append(await recall(query))

@@ -245,10 +245,12 @@ def verdict(results: Mapping[str, Any], split: str) -> str:
     else:
         says = "the interval holds 0: it neither confirms nor refutes the gain"
     limits = "" if low is None else f" [{low:+.3f}, {high:+.3f}]"
+    n = found.get("failed_before", 0)
+    failed = f", {counted(n, 'case')} that failed before taken as after" if n else ""
     return (
         f"{CASES[split]}: {found['before']:.3f} before, {found['after']:.3f} after, "
         f"{found['delta']:+.3f}{limits}, {found['wrong_to_right']} fixed and "
-        f"{found['right_to_wrong']} broken, {named_p} {p_value(p)}: {says}."
+        f"{found['right_to_wrong']} broken{failed}, {named_p} {p_value(p)}: {says}."
     )
 
 

@@ -17,6 +17,7 @@ from framework.registry import NoSettings, register
 from framework.store import verify_run
 from framework.store.state import load_state
 from framework.text.canonical import digest
+from hydra_plugins import decisionbench_launch
 from tests.launching import Done, framework, run
 
 QUESTIONS: Final = Path(__file__).parents[2] / "fixtures" / "hotpotqa" / "questions.json"
@@ -226,6 +227,25 @@ def test_a_sweep_is_judged_anew(capsys: pytest.CaptureFixture[str], runs_dir: Pa
         (old / "comparison.csv").read_bytes().count(b"\n")
     )
     assert run(capsys, f"resume={new}").status == 0
+
+
+@pytest.mark.slow
+def test_jobs_that_had_each_a_part_of_the_caps_are_judged_under_all_of_them(
+    capsys: pytest.CaptureFixture[str], runs_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(decisionbench_launch, "_HERE", ())  # as if on many machines
+    place = f"hydra.sweep.dir={runs_dir / 'sweep'}"
+    caps = ("max_tokens_total=9000", "max_cost_usd=3")
+    old = run(capsys, "-m", *SHORT, "arch=bm25,oracle", *caps, place).directory
+    for given, tokens in (((), 9000), (("max_tokens_total=70",), 70)):
+        new = runs_dir / f"judged-{tokens}"
+        done = framework(capsys, "rescore", str(old), "judge=llm", *given, "--out", str(new))
+        assert done.status == 0, done.err
+        planned = json.loads((new / "sweep_plan.json").read_text())
+        for job in planned["jobs"]:
+            own = {o.partition("=")[0]: float(o.partition("=")[2]) for o in job["overrides"]
+                   if o.startswith("max_")}  # fmt: skip
+            assert own == {"max_tokens_total": tokens, "max_cost_usd": 3.0}
 
 
 @pytest.mark.slow

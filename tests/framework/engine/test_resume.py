@@ -370,6 +370,23 @@ def test_an_override_that_gives_what_it_has_is_taken(capsys: pytest.CaptureFixtu
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_setting_may_be_of_an_option_that_is_given_with_it(
+    order: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(capsys, *HOTPOT, "arch=bm25", "hydra.run.dir=r")
+    uri = "tracking.uri=sqlite:///other.db"
+    assert "tracking.uri (tracking=none): no such setting" in run(capsys, "resume=r", uri).mistake
+    done = run(capsys, "resume=r", *("tracking=mlflow", uri)[::order])
+    assert done.status == 0, done.err
+    assert json.loads(Path("r/tracking.json").read_text())["complete"] is True
+    assert Path("other.db").is_file()
+    both = ("arch=newest_first", "arch.k1=1.4")[::order]
+    assert "would change the run" in run(capsys, "resume=r", "arch.k1=1.4", "tracking=none").mistake
+    assert run(capsys, "resume=r", *both).status == 2
+
+
+@pytest.mark.slow
 def test_code_that_changed_is_told(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

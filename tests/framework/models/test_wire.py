@@ -19,7 +19,6 @@ from benchmarks.chaos.hostile import (
     never_ends,
     packed,
     redirects,
-    says,
     sends,
     serving,
     usage_of,
@@ -190,9 +189,11 @@ def test_a_key_in_an_answer_is_not_kept(provider: str, monkeypatch: pytest.Monke
     monkeypatch.setenv("MY_OWN", "the-key-itself")
     monkeypatch.setenv("OTHER_API_KEY", 'another"key-of-ours')
     text = json.dumps({"a": "the-key-itself", "b": 'another"key-of-ours'})
-    with serving(says(text)) as url:
+    told = body_of(text, usage_of(400, 20)).replace(b'"m"', b'"m of the-key-itself"')
+    with serving(sends(told)) as url:
         response = asked(provider, url, api_key_env="MY_OWN")
     assert response.text == '{"a": "***", "b": "***"}'
+    assert response.model == "m of ***"
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)

@@ -75,8 +75,10 @@ def test_yaml_is_read_as_by_its_library() -> None:
         ("{", "Expecting"),
         ('{"a": NaN}', "NaN is no number of JSON"),
         ("[-Infinity]", "-Infinity is no number of JSON"),
+        ('{"a": 1e999}', "^1e999 is no number of JSON$"),
+        ("[-1" + "0" * 400 + ".0]", "^-10{78} is no number of JSON$"),
     ],
-    ids=["twice", "lists", "objects", "no text", "none", "no number", "infinite"],
+    ids=["twice", "lists", "objects", "no text", "none", "no number", "infinite", "large", "long"],
 )
 def test_json_is_refused(text: str | bytes, problem: str) -> None:
     with pytest.raises(ValueError, match=problem):

@@ -14,7 +14,7 @@ from framework.engine.prepare import prepare
 from framework.store import Journal, read, seal
 from framework.store.atomic import write_json
 from framework.store.state import load_state
-from tests.launching import LOAN, framework, read_json, run
+from tests.launching import HOTPOT, LOAN, QUESTIONS, framework, read_json, run
 
 GATE = ("gate=noninferiority", "gate.axes=[eda]", "gate.margin=0.9")
 SAME = "same: 6 rows, every measured column equal\n"
@@ -115,3 +115,21 @@ def test_a_run_that_does_not_name_what_it_was_compared_with_says_so(
     done = framework(capsys, "replay", str(path))
     told = "the gate is not judged again: it does not say which run it was compared with\n"
     assert (done.status, done.err) == (0, told)
+
+
+def test_elsewhere_a_file_that_the_run_names_from_where_it_was_begun_is_told(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    shutil.copy(QUESTIONS, "own.json")
+    given = [w for w in HOTPOT if not w.startswith("domain.path=")]
+    made = run(capsys, *given, "domain.path=own.json", "arch=bm25", "run_name=r")
+    assert made.status == 0, made.err
+    assert framework(capsys, "replay", "runs/r").status == 0
+    (tmp_path / "other").mkdir()
+    monkeypatch.chdir(tmp_path / "other")
+    told = "../runs/r names it from where the run was begun; replay it there"
+    assert (
+        framework(capsys, "replay", "../runs/r").mistake == f"own.json: no such file here: {told}"
+    )
+    shutil.copy(QUESTIONS, "own.json")
+    assert framework(capsys, "replay", "../runs/r").status == 0

@@ -15,6 +15,7 @@ from framework.store.state import load_state
 from framework.text.printable import printable
 from plugins.archs.bm25 import BM25
 from tests.launching import HOTPOT, LOAN, QUESTIONS, framework, run
+from tests.plugins.commands.leaderboard.forging import read_events, write_events
 
 HOTPOT_CASES = (
     *("domain=hotpotqa", f"domain.path={QUESTIONS}", "domain.unknown_file=true"),
@@ -162,6 +163,19 @@ def test_a_run_whose_data_are_gone_or_others_is_shown_without_their_gold(
         plain = framework(capsys, "show", "r", "case=fx01").out.partition("\nAXES")[0]
         assert ": not recalled" not in plain
         assert plain.count("\n  NO   ") == shown.count("\n  NO   ") > 0
+
+
+def test_a_run_is_shown_where_its_arm_is_not_installed(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    run(capsys, *LOAN, "arch=bm25", "n_cases=2", "hydra.run.dir=r")
+    here = [framework(capsys, "show", "r", case).out for case in ("case=0", "case=1")]
+    events = read_events(Path("r"))
+    events[0]["payload"]["config"]["arch"] = {"plugin": "of_another_package", "size": 3}
+    write_events(Path("r"), events)
+    for said, case in zip(here, ("case=0", "case=1"), strict=True):
+        done = framework(capsys, "show", "r", case)
+        assert (done.status, done.out) == (0, said), done.err
 
 
 def test_an_answer_in_words_is_shown_once(capsys: pytest.CaptureFixture[str]) -> None:

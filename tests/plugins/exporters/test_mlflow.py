@@ -17,6 +17,7 @@ from mlflow.tracing.client import TracingClient
 import run as command
 from framework.store.state import load_finished
 from tests.launching import HOTPOT, LOAN, QUESTIONS, framework
+from tests.plugins.protocols.improve.scripted import run_script, script_plan
 
 
 @pytest.fixture(scope="module")
@@ -148,3 +149,16 @@ def test_a_trace_that_mlflow_did_not_make_is_told(
     told = "error: MLflow made no trace of case loan-s7-000000; is tracing switched off?"
     assert (done.status, done.err.splitlines()[-1]) == (2, told)
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:.*Any type hint")
+def test_cases_of_a_loop_are_those_of_its_pool(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A loop draws a pool of its own size, whatever `n_cases` says."""
+    right = {"base": {"optimize": "0-4", "confirm": "0-9", "test": "0-4"}}
+    done = run_script(script_plan(right, [], n_cases=3), tmp_path / "run")
+    made = framework(capsys, "export", str(done.path), "--to", "mlflow", str(tmp_path / "x.db"))
+    assert made.status == 0, made.err
+    assert "10 traces" in made.out

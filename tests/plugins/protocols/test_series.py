@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 
 from framework.engine.dry_run import dry_run_of
-from framework.records import Row
+from framework.records import Answer, Row
 from framework.rows import by_session, measured
 from framework.store import verify_run
 from framework.store.state import load_state
 from framework.testing.server import ModelServer
 from plugins.protocols.sessions.protocol import SessionsSettings
+from plugins.protocols.sessions.session import Session
 from tests.framework.models.serving import of
 from tests.launching import run
 from tests.plugins.protocols.test_sessions import start, wait_for
@@ -78,6 +79,35 @@ def test_what_was_tried_stays_only_where_it_is_carried(
         assert bool(others) is stays
     assert "carries" not in SessionsSettings(writes=True).identity()
     assert SessionsSettings(carries="all").identity()["carries"] == "all"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("carries", ["decisions", "all"])
+def test_no_row_stays_of_a_memory_that_an_earlier_failure_left_short(
+    carries: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A case that failed is taken again on resume, and so is each that was to have its tries."""
+    given = ("arch=newest_first", "budget=loose", *WRITES, f"protocol.carries={carries}")
+    whole = run(capsys, *given)
+    failing = {"precedents-s7-00000-01", "precedents-s7-00000-08"}
+    answers = Session.answer
+
+    async def answer(self: Session, *asked: Any) -> Answer:
+        if self.number == 1 and self.case.id in failing:
+            raise RuntimeError("nobody answers")
+        return await answers(self, *asked)
+
+    monkeypatch.setattr(Session, "answer", answer)
+    stopped = run(capsys, *given, "max_errors=1", "hydra.run.dir=stopped")
+    assert stopped.status == 1, stopped.err
+    errors = [row.error for row in rows(Path("stopped")) if row.error]
+    said = "UserError: an earlier case of its series failed: precedents-s7-00000-01"
+    assert len(errors) == 2
+    assert errors[1].startswith(said if carries == "all" else errors[0])
+    failing.clear()
+    resumed = run(capsys, "resume=stopped")
+    assert resumed.status == 0, resumed.err
+    assert measured(rows(Path("stopped"))) == measured(rows(whole.directory))
 
 
 @pytest.mark.parametrize("agent", ["oracle", "stubborn"])

@@ -18,6 +18,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 import run as command
 from framework.engine.sweep import finished_jobs
+from framework.errors import UserError
+from framework.store import JOURNAL
 from plugins.commands.leaderboard import bundle
 from plugins.commands.leaderboard.board import NOT_FOUND, judged
 from plugins.commands.leaderboard.bundle import Refused
@@ -291,6 +293,16 @@ def test_a_name_is_its_keys(
         bundle.write(runs["bm25"], "A lab", key, tmp_path / f"{i}.bundle")
     _, refused = judged(tmp_path, rules)
     assert set(refused.values()) == {"two keys sign as A lab; the board must name one"}
+    for i, (name, key) in enumerate(
+        zip(("a Lab", "\N{FULLWIDTH LATIN CAPITAL LETTER A} lab"), keys, strict=True)
+    ):
+        (tmp_path / f"{i}.bundle").unlink()
+        bundle.write(runs["bm25"], name, key, tmp_path / f"{i}.bundle")
+    _, refused = judged(tmp_path, rules)
+    assert refused.keys() == {"0.bundle", "1.bundle"}
+    for i, key in enumerate(keys):
+        (tmp_path / f"{i}.bundle").unlink()
+        bundle.write(runs["bm25"], "A lab", key, tmp_path / f"{i}.bundle")
     public = [key.public_key().public_bytes_raw().hex() for key in keys]
     named = BoardRules(
         title="", run=rules.run, seeds=rules.seeds, n_cases=3, axis="eda",
@@ -302,6 +314,72 @@ def test_a_name_is_its_keys(
     bundle.write(runs["bm25"], "A lab", keys[0], tmp_path / "2.bundle")
     _, refused = judged(tmp_path, named)
     assert refused["2.bundle"] == "arm bm25 of A lab is in 0.bundle too"
+
+
+@pytest.mark.parametrize("name", ["A lab ", " A lab", "A  lab", "A\u00a0lab", "A lab\n", ""])
+def test_a_name_that_reads_as_another_is_refused(
+    name: str, runs: Mapping[str, list[Path]], tmp_path: Path
+) -> None:
+    bundle.write(runs["bm25"], name, Ed25519PrivateKey.generate(), tmp_path / "x.bundle")
+    with pytest.raises(Refused, match=r"^the submitter's name can't be shown$"):
+        bundle.unpack(tmp_path / "x.bundle", tmp_path / "into")
+    with pytest.raises(UserError):
+        bundle.named(name)
+
+
+@pytest.mark.parametrize(
+    "label", ["bm25 ", "bm25\n2", "\x1b[31mbm25", "bm25\N{ZERO WIDTH SPACE}", "\u202e52mb"]
+)
+def test_a_label_that_a_page_does_not_show_as_it_is(
+    label: str,
+    runs: Mapping[str, list[Path]],
+    rules: BoardRules,
+    drawn: Mapping[int, Drawn],
+    tmp_path: Path,
+) -> None:
+    forger = Forger.of(runs["bm25"], Ed25519PrivateKey.generate(), tmp_path / "forged")
+    path = forger.sealed(started=put("config.labels.arch", label))
+    with pytest.raises(Refused, match="label has characters that a page does not show"):
+        checked(path, rules, drawn, tmp_path / "unpacked")
+
+
+def test_a_line_too_long_to_be_read_is_not_read(
+    runs: Mapping[str, list[Path]], tmp_path: Path
+) -> None:
+    """Fifty megabytes of one letter are fifty kilobytes of a bundle."""
+    forger = Forger.of(runs["bm25"], Ed25519PrivateKey.generate(), tmp_path / "forged")
+    for at, run in enumerate(forger.runs):
+        with (run / JOURNAL).open("ab") as file:
+            file.write(b'{"a":"' + b"a" * (bundle.MAX_LINE - 8 + at) + b'"}\n')
+    path = forger.signed()
+    assert path.stat().st_size < 5_000_000
+    with pytest.raises(Refused, match=r"^a line of more than 50,000,000 bytes$"):
+        bundle.unpack(path, tmp_path / "into")
+
+
+def test_what_is_refused_acts_on_no_terminal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "board.yaml").write_text(RULES)
+    (tmp_path / "\x1b[31m.bundle").write_bytes(b"none")
+    assert framework(capsys, "board", str(tmp_path)).err.startswith("refused: \\x1b[31m.bundle: ")
+
+
+@pytest.mark.parametrize("place", [".", "..", "../one"])
+def test_a_bundle_is_beside_the_first_however_that_is_named(
+    place: str,
+    runs: Mapping[str, list[Path]],
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    shutil.copytree(runs["bm25"][0], tmp_path / "one")
+    (within := tmp_path / "one" / "figures").mkdir()
+    monkeypatch.chdir(within if place == ".." else tmp_path / "one")
+    words = ("--name", "A lab", "--key", str(tmp_path / "key.pem"))
+    done = framework(capsys, "submit", place, *words)
+    assert done.status == 0, done.err
+    assert (tmp_path / "one.bundle").is_file()
 
 
 def test_runs_are_submitted_together(

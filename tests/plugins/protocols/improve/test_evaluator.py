@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -11,10 +13,20 @@ from framework.engine.compose import compose_plan, composer
 from framework.engine.domains import one_domain
 from framework.engine.run import execute
 from framework.errors import UserError
-from framework.records import ABSTAIN
+from framework.operations.answering import AnswerRequest
+from framework.records import ABSTAIN, Event, TaskCard
+from framework.registry import register
+from framework.store.state import load_state
 from plugins.models.rule_based.clauses import known_clauses
 from plugins.protocols.improve.evaluator import is_direct
-from tests.plugins.protocols.improve.scripted import finished, prompt, run_script, script_plan
+from tests.plugins.protocols.improve.scripted import (
+    ScriptOperation,
+    finished,
+    prompt,
+    run_script,
+    script_plan,
+)
+from tests.trivial import TrivialArch
 
 
 @pytest.mark.parametrize(
@@ -108,3 +120,34 @@ def test_a_pipeline_that_fails_by_itself_is_told_and_not_improved(tmp_path: Path
     plan = script_plan(right, [prompt("a")], reader={"plugin": "trivial", "fail_on": "Nothing"})
     with pytest.raises(UserError, match=r"fails on 10 of 10 cases.*told to fail"):
         run_script(plan, tmp_path / "run")
+
+
+@register("arch", "script_asks")
+class Asks(TrivialArch):
+    """Asks the model of each event that it takes in."""
+
+    needs_model: ClassVar[bool] = True
+
+    async def ingest(self, events: Iterable[Event]) -> None:  # type: ignore[override]
+        taken = list(events)
+        super().ingest(taken)
+        for event in taken:
+            task = TaskCard(
+                instruction=event.text, query="", operation="script", material={"right": ""}
+            )
+            await self.context.client.ask(ScriptOperation(), AnswerRequest(task=task, view=""))
+
+
+def test_the_memory_of_a_history_is_counted_once(tmp_path: Path) -> None:
+    """All cases are of one history, whose memory is made once for all measurements."""
+    right = {"base": {"optimize": "0-4", "confirm": "0-9", "test": "0-4"}}
+    plan = script_plan(right, [], arch={"plugin": "script_asks"})
+    done = run_script(plan, tmp_path / "run")
+    (row, *_) = load_state(done.path).rows
+    made, answered = (row.usage[phase] for phase in ("ingest", "answer"))
+    assert made.tokens_in > 0
+    told = [event["tokens"] for event in done.of("case.evaluated")]
+    one = answered.tokens_in + answered.tokens_out
+    repeats = 2  # the noise is measured in another, of which the memory is asked again
+    assert sum(told) - len(told) * one == repeats * (made.tokens_in + made.tokens_out)
+    assert done.results["spent"]["evaluations"]["tokens"] == sum(told)

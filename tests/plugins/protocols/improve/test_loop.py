@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from framework.errors import UserError
+from framework.records import Case
+from framework.registry import register
 from plugins.protocols.improve.stack import Stack
-from tests.plugins.protocols.improve.scripted import Finished, prompt, run_script, script_plan
+from tests.plugins.protocols.improve.scripted import (
+    Finished,
+    ScriptDomain,
+    prompt,
+    run_script,
+    script_plan,
+)
 
 HELD = {"optimize": 50, "confirm": 100, "test": 100, "pool": 250}
 POINT = {"plugin": "heldout", "rule": "point", "threshold": 0.0, "per_type_floor": 1.0}
@@ -239,3 +248,18 @@ def test_without_routing_all_reachable_regimes_are_exhausted_together(tmp_path: 
     stopped = run_script(plan, tmp_path / "run").results["stopped"]
     assert stopped["reason"] == "all_reachable_regimes_exhausted"
     assert stopped["exhausted"] == ["assemble-internal"]
+
+
+@register("domain", "script_twice")
+class Twice(ScriptDomain):
+    """The last case is the first once more."""
+
+    def cases(self, n: int | None, seed: int) -> Iterator[Case]:
+        yield from (first := list(super().cases(None if n is None else n - 1, seed)))
+        yield first[0]
+
+
+def test_a_case_of_two_splits_is_refused(tmp_path: Path) -> None:
+    right = {"base": {"optimize": "0-4", "confirm": "0-9", "test": "0-4"}}
+    with pytest.raises(UserError, match=r"^domain=script_twice: two cases of the id 'c0000'$"):
+        run_script(script_plan(right, [], domain="script_twice"), tmp_path / "run")
