@@ -14,6 +14,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
@@ -76,7 +77,7 @@ class Exchanges:
             raise StopRun(str(error)) from None
         self._done: list[tuple[str, Event | None]] = []
         self._told: set[str] = set()
-        self._named: dict[str, str] = {}
+        self._named: dict[str, list[str]] = defaultdict(list)
         self._lock = threading.Lock()
         self._closed, self._failure = False, ""
 
@@ -137,14 +138,14 @@ class Exchanges:
         if event is None:
             system.reset()
         elif operation == "forget":
-            named = (name for name, id_ in self._named.items() if id_ == event.id)
-            system.forget(event, next(named, ""))
+            named = [name for name, events in self._named.items() if event.id in events]
+            system.forget(event, named[-1] if named else "")
         elif (given := system.write(event)) is not None:
-            self._named[given] = event.id
+            self._named[given].append(event.id)
 
     def _sources(self, found: Found) -> list[str]:
         """The events that ids of a result stand for: a system told again gives other ids."""
-        names = (self._named.get(id_, id_) for id_ in found.ids)
+        names = (event for id_ in found.ids for event in self._named.get(id_, (id_,)))
         return [name for name in names if name in self._told]
 
     def _answer(

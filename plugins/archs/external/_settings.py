@@ -213,10 +213,10 @@ class CalledSettings(SystemSettings):
         to it; `{env.NAME}` keeps a key out of the mapping. search, reset : calls, beside that of
         `writes`. answer : where the results are in the answer of `search`. forget : the call that
         deletes an event: of a memory that is written and searched it changes nothing.
-    settle : the call that is asked before a search, where something was written since the last one;
-        with `{given}` for each of those events, by the id that the system gave it. It is asked
-        again every second until its answer holds what `until` says (dotted paths and their values),
-        for at most `timeout_seconds`; once, where that says nothing.
+    settle : the call that is asked before a search or a deletion, where something was written since
+        it was last asked; with `{given}` for each of those events, by the id that the system gave
+        it. It is asked again every second until its answer holds what `until` says (dotted paths
+        and their values), for at most `timeout_seconds`; once, where that says nothing.
     """
 
     writes: ClassVar[str] = "write"
@@ -248,8 +248,10 @@ class CalledSettings(SystemSettings):
                 raise ValueError(f"{name}: {{{needed}}} is nowhere in it, so that it is never sent")
         if self.until and self.settle is None:
             raise ValueError("until: of the answer of settle, which is not declared")
-        if self.settle is not None and uses(self.settle.filled, "given") and not write.id:
-            raise ValueError(f"settle: {{given}} needs {self.writes}.id, where that id stands")
+        for name, call in (("settle", self.settle), ("forget", self.forget)):
+            known = write is None or write.id  # a call that is missing is told by itself
+            if call is not None and uses(call.filled, "given") and not known:
+                raise ValueError(f"{name}: {{given}} needs {self.writes}.id, where that id stands")
         together = write is not None and self.search is not None and not self.apart
         if self.address and not self.is_started and together and self.reset is None:
             raise ValueError(

@@ -45,10 +45,11 @@ class Tracer:
         self._ids.add(event.id)
         self._shingles.append(held)
 
-    def items(self, found: Iterable[Found], named: Mapping[str, str]) -> list[Item]:
+    def items(self, found: Iterable[Found], named: Mapping[str, Sequence[str]]) -> list[Item]:
         """The results as items, in order; those without text are left out.
 
-        named : by the system's own id, the event that it was given to.
+        named : by the system's own id, the events that it was given to: several where it made one
+            memory of them.
         """
         items: list[Item] = []
         seen: Counter[str] = Counter()
@@ -72,9 +73,11 @@ class Tracer:
             )
         return items
 
-    def trace(self, found: Found, named: Mapping[str, str]) -> tuple[tuple[str, ...], float]:
+    def trace(
+        self, found: Found, named: Mapping[str, Sequence[str]]
+    ) -> tuple[tuple[str, ...], float]:
         """The events that a result came from, and how sure that is (see the class)."""
-        given = (named.get(name, name) for name in found.ids)
+        given = (event for name in found.ids for event in named.get(name, (name,)))
         known = tuple(dict.fromkeys(name for name in given if name in self._ids))
         return (known, 1.0) if known else self._aligned(found.text)
 

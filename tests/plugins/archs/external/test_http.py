@@ -355,6 +355,11 @@ def test_an_answer_that_does_not_come_is_told(httpserver: HTTPServer) -> None:
             {"settle": {"path": "/{given}"}, "add": {"path": "/{tenant}/{text}"}},
             r"settle: \{given\} needs add\.id",
         ),
+        (
+            {"forget": {"path": "/{given}"}, "add": {"path": "/{tenant}/{text}"}},
+            r"forget: \{given\} needs add\.id",
+        ),
+        ({"settle": {"path": "/{given}"}, "add": None}, r"arch\.add: it has to be declared"),
     ],
 )
 def test_a_mistake_in_a_mapping_is_one_line(
@@ -448,6 +453,22 @@ def test_what_never_settles_fails_and_is_no_empty_memory(
     system._within_s = within_s
     with pytest.raises(SystemFailed, match=said):
         system.search("anything", 5)
+    system.close()
+
+
+@pytest.mark.usefixtures("quickly")
+def test_a_deletion_waits_too_and_after_a_reset_nothing_is_waited_for(
+    httpserver: HTTPServer,
+) -> None:
+    later = Later(asks=2)
+    gone = {"path": "/{tenant}/one/{given}", "method": "DELETE"}
+    system = _told(httpserver, later, forget=gone, reset={"path": "/all", "method": "DELETE"})
+    system.forget(history()[0], "uid-0")
+    assert later.settling == ["uid-0"] * 2 + ["uid-1"] * 2
+    system.write(history()[2])
+    system.reset()
+    later.left.clear()  # to ask for the state of what is gone would be an error
+    assert system.search("anything", 5) == []
     system.close()
 
 

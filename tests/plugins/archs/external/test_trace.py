@@ -20,13 +20,15 @@ EVENTS = [Event(id=name, text=text, time="", kind="") for name, text in TEXTS.it
 
 
 def traced(text: str, *ids: str, **named: str) -> tuple[tuple[str, ...], float]:
-    return Tracer(EVENTS).trace(Found(text=text, ids=ids), named)
+    given = {name: tuple(events) for name, events in named.items()}
+    return Tracer(EVENTS).trace(Found(text=text, ids=ids), given)
 
 
 def test_an_id_of_ours_or_one_given_at_the_write_is_sure() -> None:
     assert traced("whatever it wrote", "b") == (("b",), 1.0)
     assert traced("whatever it wrote", "m-17", **{"m-17": "a"}) == (("a",), 1.0)
     assert traced("two at once", "a", "b", "a") == (("a", "b"), 1.0)
+    assert traced("made of two", "m-17", **{"m-17": "ba"}) == (("b", "a"), 1.0)
 
 
 @pytest.mark.parametrize(
