@@ -129,12 +129,12 @@ class HttpSystem(CalledSystem[Endpoint]):
     needs no reset.
     """
 
-    __slots__ = ("_closed", "_failure", "_program", "_settings", "_share", "_url", "_wire")
+    __slots__ = ("_closed", "_failure", "_program", "_settings", "_share", "_url", "_wires")
 
     def __init__(self, settings: HttpSettings, tenant: str, proxy: Proxy | None = None) -> None:
         super().__init__(settings, tenant)
         self._settings = settings
-        self._wire: socket.socket | None = None
+        self._wires: set[socket.socket] = set()
         self._closed, self._failure = threading.Event(), ""
         self._program: Program | None = None
         port = _free_port() if settings.command else None
@@ -189,8 +189,8 @@ class HttpSystem(CalledSystem[Endpoint]):
 
     def close(self) -> None:
         self._closed.set()
-        if self._wire is not None:
-            _shut(self._wire)
+        for wire in tuple(self._wires):
+            _shut(wire)
         if self._program is not None:
             self._program.end()
         self._share.close()
@@ -207,7 +207,7 @@ class HttpSystem(CalledSystem[Endpoint]):
         target, body = self._url.path.rstrip("/") + path, None
         headers = {"Accept": "application/json", **fill(self._settings.headers, {})}
         if call.method in _IN_ADDRESS:
-            target += f"?{urlencode(fields)}" if fields else ""
+            target += f"?{_parameters(fields)}" if fields else ""
         else:
             body = json.dumps(fields, ensure_ascii=False).encode()
             headers["Content-Type"] = "application/json"
@@ -253,8 +253,9 @@ class HttpSystem(CalledSystem[Endpoint]):
         wire = _connected(host, self._url.port or (443 if secure else 80), end)
         # Its own descriptor of the connection, whatever encryption makes of the other: a timeout of
         # the socket is of each read, so that a few bytes now and then would never end.
-        self._wire = wire.dup()
-        timer = threading.Timer(max(0.0, end - time.monotonic()), _shut, [self._wire])
+        own = wire.dup()
+        self._wires.add(own)
+        timer = threading.Timer(max(0.0, end - time.monotonic()), _shut, [own])
         timer.daemon = True
         timer.start()
         kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
@@ -278,12 +279,23 @@ class HttpSystem(CalledSystem[Endpoint]):
         finally:
             timer.cancel()
             connection.close()
-            self._wire.close()
+            self._wires.discard(own)
+            own.close()
         if time.monotonic() >= end:  # it was cut off, and may be half an answer
             raise TimeoutError
         if self._closed.is_set():  # likewise
             raise ConnectionAbortedError
         return status, read
+
+
+def _parameters(fields: Mapping[str, Any]) -> str:
+    """Fields as parameters of an address: what is no text as in JSON, of a list one for each."""
+
+    def said(value: Any) -> str:
+        return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+    lists = {name: value if isinstance(value, list) else [value] for name, value in fields.items()}
+    return urlencode([(name, said(one)) for name, values in lists.items() for one in values])
 
 
 def _free_port() -> int:

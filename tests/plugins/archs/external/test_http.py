@@ -287,6 +287,47 @@ def test_an_answer_of_a_byte_now_and_then_ends_in_time_too() -> None:
         thread.join()
 
 
+def test_parameters_are_written_as_in_json_and_a_list_is_one_for_each(
+    httpserver: HTTPServer, service: Service
+) -> None:
+    fields = {"q": "{query}", "top": "{limit}", "full": True, "kind": ["a", "b"], "like": {"x": 1}}
+    system = HttpSystem(settings(httpserver, search={**APART["search"], "fields": fields}), "t")
+    system.search("score", 3)
+    system.close()
+    assert service.seen[-1].args.to_dict(flat=False) == {
+        "q": ["score"],
+        "top": ["3"],
+        "full": ["true"],
+        "kind": ["a", "b"],
+        "like": ['{"x": 1}'],
+    }
+
+
+def test_closing_ends_every_request_that_is_under_way() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:  # which never answers
+        address = f"http://127.0.0.1:{server.getsockname()[1]}"
+        given = settings_of(find("arch", "http"), {**APART, "address": address})
+        assert isinstance(given, HttpSettings)
+        system = HttpSystem(given, "t")
+
+        def write() -> None:
+            with pytest.raises(SystemFailed, match="it was closed"):
+                system.write(history()[0])
+
+        writers = [threading.Thread(target=write, daemon=True) for _ in range(2)]
+        for writer in writers:
+            writer.start()
+        connections = [server.accept()[0] for _ in writers]
+        for connection in connections:
+            connection.recv(1)  # it was sent, so nothing but an answer is missing
+        system.close()
+        for writer in writers:
+            writer.join(20)
+        assert not any(writer.is_alive() for writer in writers)
+        for connection in connections:
+            connection.close()
+
+
 def test_a_field_of_metadata_may_be_part_of_a_path(httpserver: HTTPServer) -> None:
     httpserver.expect_request("/t/0/a/b").respond_with_json({"memory": {"uid": 1}})
     httpserver.expect_request("/r/t").respond_with_json({})
