@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final
+from urllib.parse import urlsplit
 
 from framework.bounds import Bounded, above, at_least
 from framework.errors import UserError
@@ -22,7 +23,9 @@ from plugins.archs.external._mapping import (
     SETTLE,
     START,
     AnswerPaths,
+    check_keys,
     check_template,
+    check_variables,
     fill,
     uses,
 )
@@ -135,6 +138,7 @@ class CommandSettings(SystemSettings):
         super().__post_init__()
         check_template(self.command, self.starts, "command")
         check_template(self.environment, self.starts, "environment")
+        check_keys(self.environment, "environment")
         check_template(self.lock, ("here", "system"), "lock")
         for package in self.packages:
             if re.fullmatch(self._kind.pinned, package) is None:
@@ -188,8 +192,9 @@ class CommandSettings(SystemSettings):
         environment = self.own_environment
         if environment is not None:
             environment.require()
+        check_variables(self)
         values = {**dict.fromkeys(self.starts, ""), **self.places}
-        program, _ = fill(self.command[0], values), fill(self.environment, values)
+        program = fill(self.command[0], values)
         if "/" in program and not Path(program).is_absolute():  # its place is the fresh home
             raise UserError(
                 f"arch.command: {program!r} is relative to the system's fresh home; write "
@@ -233,6 +238,10 @@ class CalledSettings(SystemSettings):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_template(self.headers, (), "headers")
+        check_keys(self.headers, "headers")
+        url = urlsplit(self.address)
+        if url.username or url.password:
+            raise ValueError("address: no name or password: a key is a header, as {env.NAME}")
         write = getattr(self, self.writes)
         for name, call, allowed in (
             (self.writes, write, EVENT),
@@ -281,8 +290,8 @@ class CalledSettings(SystemSettings):
         return all(uses(call.filled, "tenant") for call in calls if call is not None)
 
     def require_calls(self) -> None:
-        """Raise UserError where a call is not declared, or a variable of a header is not set."""
+        """Raise UserError where a call is not declared, or a variable of the mapping not set."""
         for name in (self.writes, "search", "answer"):
             if getattr(self, name) is None:
                 raise UserError(f"arch.{name}: it has to be declared (any-memory.md)")
-        fill(self.headers, {})
+        check_variables(self)

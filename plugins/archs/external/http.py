@@ -85,6 +85,8 @@ class HttpSettings(CommandSettings, CalledSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if "?" in self.address or "#" in self.address:
+            raise ValueError("address: no parameters: each call has its own path and fields")
         if not self.command:
             if self.models is not None:
                 raise ValueError("models: of a system that is started, and no command is declared")
