@@ -6,6 +6,7 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from heapq import heapify, heappop, heappush
 from typing import Final
 
 from framework.records import Event, Item
@@ -85,11 +86,23 @@ class Tracer:
         wanted = shingles(text)
         shared = Counter(i for shingle in wanted for i in self._index.get(shingle, ()))
         quoted = [i for i in sorted(shared) if shared[i] >= QUOTED * len(self._shingles[i])]
-        left, sources = wanted, list[str]()
-        while candidates := [i for i in quoted or sorted(shared) if self._shingles[i] & left]:
-            best = self._shingles[max(candidates, key=lambda i: len(self._shingles[i] & left))]
-            sources += [self._events[i].id for i in candidates if self._shingles[i] == best]
-            left -= best
+        alike = defaultdict[frozenset[tuple[str, ...]], list[str]](list)
+        for i in quoted or sorted(shared):
+            alike[self._shingles[i]].append(self._events[i].id)
+        left, sources = set(wanted), list[str]()
+        # The event that holds most of what is left comes next. That share only shrinks, so one that
+        # is still as large as it was is the largest; of equal ones the earlier event leads.
+        most = [(-len(held & left), place, held) for place, held in enumerate(alike)]
+        heapify(most)
+        while most:
+            before, place, held = heappop(most)
+            now = len(held & left)
+            if now < -before:
+                if now:
+                    heappush(most, (-now, place, held))
+                continue
+            sources += alike[held]
+            left -= held
             if not quoted:  # a piece of one event, or a wording of its own
                 break
         share = 1 - len(left) / len(wanted) if wanted else 0.0
