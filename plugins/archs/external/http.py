@@ -44,6 +44,10 @@ _EVERY_S: Final = 0.05
 """Between two questions whether a server that was started answers."""
 _NOT_YET: Final = 500
 """Statuses from here on are of a server that is still at its start."""
+_TOO_MANY: Final = 429
+"""The status of a request that was not served, since there were too many."""
+_AGAIN_S: Final = 1.0
+"""Before such a request is made again, where the answer says no more."""
 _LAST_WORDS_S: Final = 1.0
 """For the end of a server to be known, after a connection to it broke."""
 
@@ -164,7 +168,7 @@ class HttpSystem(CalledSystem[Endpoint]):
         end, status = time.monotonic() + self._settings.timeout_seconds, 0
         while time.monotonic() < end:
             with contextlib.suppress(OSError, http.client.HTTPException):
-                status, _ = self._exchange("GET", self._url.path or "/", None, {}, end)
+                status, *_ = self._exchange("GET", self._url.path or "/", None, {}, end)
                 if status < _NOT_YET:
                     return
             if self._program.process.poll() is not None:
@@ -215,8 +219,12 @@ class HttpSystem(CalledSystem[Endpoint]):
             headers["Content-Type"] = "application/json"
         end = time.monotonic() + self._settings.timeout_seconds
         try:
-            with self._share.asked():
-                status, read = self._exchange(call.method, target, body, headers, end)
+            while True:
+                with self._share.asked():
+                    status, read, wait = self._exchange(call.method, target, body, headers, end)
+                if status != _TOO_MANY or time.monotonic() + wait >= end:
+                    break
+                self._closed.wait(wait)  # it was not served: asked again, it comes once
         except (
             OSError,
             http.client.HTTPException,
@@ -248,8 +256,11 @@ class HttpSystem(CalledSystem[Endpoint]):
 
     def _exchange(
         self, method: str, target: str, body: bytes | None, headers: Mapping[str, str], end: float
-    ) -> tuple[int, bytes]:
-        """Status and content of the answer. Raises TimeoutError where it is not there by `end`."""
+    ) -> tuple[int, bytes, float]:
+        """Status and content of the answer, and the seconds after which to ask again.
+
+        Raises TimeoutError where it is not there by `end`.
+        """
         secure, host = self._url.scheme == "https", self._url.hostname
         assert host is not None
         wire = _connected(host, self._url.port or (443 if secure else 80), end)
@@ -273,7 +284,7 @@ class HttpSystem(CalledSystem[Endpoint]):
             connection.request(method, target, body, dict(headers))
             with connection.getresponse() as answer:
                 read = _all_of(answer)
-                status = answer.status
+                status, wait = answer.status, _wait_of(answer)
         except (OSError, http.client.HTTPException):
             if time.monotonic() >= end:
                 raise TimeoutError from None
@@ -287,7 +298,13 @@ class HttpSystem(CalledSystem[Endpoint]):
             raise TimeoutError
         if self._closed.is_set():  # likewise
             raise ConnectionAbortedError
-        return status, read
+        return status, read, wait
+
+
+def _wait_of(answer: http.client.HTTPResponse) -> float:
+    """The seconds of `Retry-After`; one, where none are said."""
+    said = (answer.getheader("Retry-After") or "").strip()
+    return max(float(said), _EVERY_S) if said.isascii() and said.isdecimal() else _AGAIN_S
 
 
 def _parameters(fields: Mapping[str, Any]) -> str:

@@ -328,6 +328,46 @@ def test_closing_ends_every_request_that_is_under_way() -> None:
             connection.close()
 
 
+@pytest.mark.parametrize(
+    ("header", "least_s"), [({"Retry-After": "1"}, 1), ({"Retry-After": "Fri, 31 Dec"}, 0), ({}, 0)]
+)
+def test_what_comes_too_fast_is_asked_again_when_the_server_says(
+    header: dict[str, str],
+    least_s: float,
+    httpserver: HTTPServer,
+    service: Service,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("plugins.archs.external.http._AGAIN_S", 0.01)
+    refused: list[Request] = []
+
+    def busy(request: Request) -> Response:
+        if len(refused) < 2:
+            refused.append(request)
+            return Response("slow down", status=429, headers=header)
+        return service(request)
+
+    httpserver.clear()
+    httpserver.expect_request(_Any()).respond_with_handler(busy)
+    system, begun = HttpSystem(settings(httpserver), "t"), time.monotonic()
+    assert system.write(history()[0]) == "uid-0"
+    assert (len(refused), len(service.seen)) == (2, 1)
+    assert time.monotonic() - begun >= 2 * least_s
+    system.close()
+
+
+def test_a_server_that_asks_for_more_time_than_there_is_is_told_at_once(
+    httpserver: HTTPServer,
+) -> None:
+    answer = Response("slow down", status=429, headers={"Retry-After": "61"})
+    httpserver.expect_request(_Any()).respond_with_response(answer)
+    system, begun = HttpSystem(settings(httpserver), "t"), time.monotonic()
+    with pytest.raises(SystemFailed, match="add: status 429: slow down"):
+        system.write(history()[0])
+    assert time.monotonic() - begun < 30
+    system.close()
+
+
 def test_a_field_of_metadata_may_be_part_of_a_path(httpserver: HTTPServer) -> None:
     httpserver.expect_request("/t/0/a/b").respond_with_json({"memory": {"uid": 1}})
     httpserver.expect_request("/r/t").respond_with_json({})
