@@ -43,7 +43,8 @@ class Exchanges:
 
     folder : of the files. about : all that has a part in the answers, as plain data. open : a fresh
     system, for what is not recorded; None, to replay, where that raises StopRun. Failures are
-    recorded too, and prompts that did not fit, but no failures that `close` makes, or a model.
+    recorded too, and prompts that did not fit, but no failures that `close` makes, or a model, nor
+    of a system that does not start.
     drivers : the files of ours that speak to the system, by their digests. What was recorded with
     others can be replayed, but nothing is added to it: StopRun. Keys don't hold them.
     """
@@ -210,6 +211,8 @@ class Exchanges:
             if self._closed and not self._failure:  # by us, in the middle of it
                 raise
             self._failure = self._failure or str(failed)
+            if self._live is None:  # it never started, so that it answered nothing
+                raise
             answer = {"failed": str(failed)}
         except DoesNotFit as unfit:
             answer = {"unfit": [unfit.needs, unfit.context]}
