@@ -25,13 +25,14 @@ class Tracer:
     """Traces results to events.
 
     The signal `traced` of an item is 1 by id, the share of its shingles (three words in a row) that
-    its events hold by alignment, and 0 for a gist, which has no sources. Two events of the same
+    its events hold by alignment, and 0 for a gist, which has no sources. An id is not believed if
+    other events hold all shingles of the result, and those of the id do not. Two events of the same
     words can't be told apart by alignment: both are sources.
     """
 
     def __init__(self, events: Sequence[Event]) -> None:
         self._events: list[Event] = []
-        self._ids: set[str] = set()
+        self._places: dict[str, list[int]] = defaultdict(list)
         self._shingles: list[frozenset[tuple[str, ...]]] = []
         self._index: dict[tuple[str, ...], list[int]] = defaultdict(list)
         for event in events:
@@ -42,8 +43,8 @@ class Tracer:
         held = shingles(event.text)
         for shingle in held:
             self._index[shingle].append(len(self._events))
+        self._places[event.id].append(len(self._events))
         self._events.append(event)
-        self._ids.add(event.id)
         self._shingles.append(held)
 
     def items(self, found: Iterable[Found], named: Mapping[str, Sequence[str]]) -> list[Item]:
@@ -79,8 +80,18 @@ class Tracer:
     ) -> tuple[tuple[str, ...], float]:
         """The events that a result came from, and how sure that is (see the class)."""
         given = (event for name in found.ids for event in named.get(name, (name,)))
-        known = tuple(dict.fromkeys(name for name in given if name in self._ids))
-        return (known, 1.0) if known else self._aligned(found.text)
+        known = tuple(dict.fromkeys(name for name in given if name in self._places))
+        if known and self._hold(known, found.text):
+            return known, 1.0
+        aligned, share = self._aligned(found.text)
+        # Ids of its own may be those of events by chance, as numbers are.
+        by_words = not known or (share == 1 and not set(known) & set(aligned))
+        return (aligned, share) if by_words else (known, 1.0)
+
+    def _hold(self, names: Iterable[str], text: str) -> bool:
+        """Whether these events hold all shingles of a text."""
+        held = (self._shingles[place] for name in names for place in self._places[name])
+        return not shingles(text).difference(*held)
 
     def _aligned(self, text: str) -> tuple[tuple[str, ...], float]:
         wanted = shingles(text)

@@ -30,7 +30,19 @@ def test_an_id_of_ours_or_one_given_at_the_write_is_sure() -> None:
     assert traced("whatever it wrote", "b") == (("b",), 1.0)
     assert traced("whatever it wrote", "m-17", **{"m-17": "a"}) == (("a",), 1.0)
     assert traced("two at once", "a", "b", "a") == (("a", "b"), 1.0)
+    assert traced(TEXTS["c"], "d") == (("d",), 1.0)
     assert traced("made of two", "m-17", **{"m-17": "ba"}) == (("b", "a"), 1.0)
+
+
+def test_an_id_is_not_believed_against_all_words_of_a_result() -> None:
+    # As where a system numbers what it holds, and the events are numbered too.
+    assert traced(TEXTS["a"], "b") == (("a",), 1.0)
+    assert traced(TEXTS["c"], "a") == (("c", "d"), 1.0)
+    assert traced(TEXTS["e"], "c") == (("e",), 1.0)
+    # Words of its own, or of both, are none of another's alone.
+    assert traced(f"Noted: {TEXTS['a']}", "b") == (("b",), 1.0)
+    assert traced(f"{TEXTS['a']} {TEXTS['b']}", "b") == (("b",), 1.0)
+    assert traced("the applicant called to ask", "e") == (("e",), 1.0)
 
 
 @pytest.mark.parametrize(
