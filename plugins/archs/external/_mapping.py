@@ -204,13 +204,13 @@ def check_template(template: Any, allowed: Sequence[str], where: str) -> None:
 
 
 def check_keys(named: Mapping[str, Any], where: str) -> None:
-    """Raise ValueError where a key itself stands in a mapping, which every run stores."""
+    """Raise UserError where a key itself stands in a mapping, which every run stores."""
     for name, value in named.items():
         text = str(value)
         if _NAMED_LIKE_A_KEY.search(name) and len(text) >= _KEY and not uses(text, "env"):
-            raise ValueError(
-                f"{where}: {name}: a mapping is stored, so a key comes from the environment, as "
-                "{env.NAME}"
+            raise UserError(
+                f"arch.{where}: {name}: a mapping is stored, so a key comes from the environment, "
+                "as {env.NAME}"
             )
 
 

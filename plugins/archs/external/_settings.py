@@ -138,7 +138,6 @@ class CommandSettings(SystemSettings):
         super().__post_init__()
         check_template(self.command, self.starts, "command")
         check_template(self.environment, self.starts, "environment")
-        check_keys(self.environment, "environment")
         check_template(self.lock, ("here", "system"), "lock")
         for package in self.packages:
             if re.fullmatch(self._kind.pinned, package) is None:
@@ -193,6 +192,7 @@ class CommandSettings(SystemSettings):
         if environment is not None:
             environment.require()
         check_variables(self)
+        check_keys(self.environment, "environment")
         values = {**dict.fromkeys(self.starts, ""), **self.places}
         program = fill(self.command[0], values)
         if "/" in program and not Path(program).is_absolute():  # its place is the fresh home
@@ -238,10 +238,6 @@ class CalledSettings(SystemSettings):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_template(self.headers, (), "headers")
-        check_keys(self.headers, "headers")
-        url = urlsplit(self.address)
-        if url.username or url.password:
-            raise ValueError("address: no name or password: a key is a header, as {env.NAME}")
         write = getattr(self, self.writes)
         for name, call, allowed in (
             (self.writes, write, EVENT),
@@ -290,8 +286,12 @@ class CalledSettings(SystemSettings):
         return all(uses(call.filled, "tenant") for call in calls if call is not None)
 
     def require_calls(self) -> None:
-        """Raise UserError where a call is not declared, or a variable of the mapping not set."""
+        """Raise UserError where a call is not declared, or a key is: it has to be a variable's."""
         for name in (self.writes, "search", "answer"):
             if getattr(self, name) is None:
                 raise UserError(f"arch.{name}: it has to be declared (any-memory.md)")
         check_variables(self)
+        check_keys(self.headers, "headers")
+        url = urlsplit(self.address)
+        if url.username or url.password:
+            raise UserError("arch.address: no name or password: a key is a header, as {env.NAME}")

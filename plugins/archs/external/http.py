@@ -89,8 +89,6 @@ class HttpSettings(CommandSettings, CalledSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if "?" in self.address or "#" in self.address:
-            raise ValueError("address: no parameters: each call has its own path and fields")
         if not self.command:
             if self.models is not None:
                 raise ValueError("models: of a system that is started, and no command is declared")
@@ -122,6 +120,8 @@ class HttpMemory(ExternalMemory[HttpSettings]):
         url = urlsplit(address.replace("{port}", "1"))
         if url.scheme not in ("http", "https") or not url.hostname:
             raise UserError(f"arch.address: {address!r} given, http(s)://host expected")
+        if url.query or url.fragment:
+            raise UserError("arch.address: no parameters: each call has its own path and fields")
         self.settings.require_calls()
 
     def open(self, proxy: Proxy | None = None) -> System:
