@@ -146,7 +146,7 @@ class Exchanges:
 
     def _sources(self, found: Found) -> list[str]:
         """The events that ids of a result stand for: a system told again gives other ids."""
-        names = (event for id_ in found.ids for event in self._named.get(id_, (id_,)))
+        names = (event for id_ in found.ids for event in reversed(self._named.get(id_, [id_])))
         return [name for name in names if name in self._told]
 
     def _answer(

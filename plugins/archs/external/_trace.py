@@ -51,7 +51,7 @@ class Tracer:
         """The results as items, in order; those without text are left out.
 
         named : by the system's own id, the events that it was given to: several where it made one
-            memory of them.
+            memory of them. Then the latest leads, since it may stand in place of the others.
         """
         items: list[Item] = []
         seen: Counter[str] = Counter()
@@ -79,7 +79,7 @@ class Tracer:
         self, found: Found, named: Mapping[str, Sequence[str]]
     ) -> tuple[tuple[str, ...], float]:
         """The events that a result came from, and how sure that is (see the class)."""
-        given = (event for name in found.ids for event in named.get(name, (name,)))
+        given = (event for name in found.ids for event in reversed(named.get(name, (name,))))
         known = tuple(dict.fromkeys(name for name in given if name in self._places))
         if known and self._hold(known, found.text):
             return known, 1.0

@@ -174,7 +174,7 @@ def test_what_a_server_made_one_memory_of_is_deleted_once_and_never_without_an_i
     }
     arm = open_arch(HttpMemory, settings_of(find("arch", "http"), mapping), history())
     (found,) = ask(arm, history(), 5, "anything")
-    assert found.source_ids == ("e1", "e2")
+    assert found.source_ids == ("e2", "e1")
     arm.forget(["e1", "e2"])
     assert deleted == ["/one/one"]
     if not kept:

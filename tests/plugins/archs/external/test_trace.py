@@ -31,7 +31,7 @@ def test_an_id_of_ours_or_one_given_at_the_write_is_sure() -> None:
     assert traced("whatever it wrote", "m-17", **{"m-17": "a"}) == (("a",), 1.0)
     assert traced("two at once", "a", "b", "a") == (("a", "b"), 1.0)
     assert traced(TEXTS["c"], "d") == (("d",), 1.0)
-    assert traced("made of two", "m-17", **{"m-17": "ba"}) == (("b", "a"), 1.0)
+    assert traced("made of two", "m-17", **{"m-17": "ab"}) == (("b", "a"), 1.0)
 
 
 def test_an_id_is_not_believed_against_all_words_of_a_result() -> None:
