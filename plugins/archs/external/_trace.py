@@ -97,13 +97,13 @@ class Tracer:
         wanted = shingles(text)
         shared = Counter(i for shingle in wanted for i in self._index.get(shingle, ()))
         quoted = [i for i in sorted(shared) if shared[i] >= QUOTED * len(self._shingles[i])]
-        alike = defaultdict[frozenset[tuple[str, ...]], list[str]](list)
+        similar = defaultdict[frozenset[tuple[str, ...]], list[str]](list)
         for i in quoted or sorted(shared):
-            alike[self._shingles[i]].append(self._events[i].id)
+            similar[self._shingles[i]].append(self._events[i].id)
         left, sources = set(wanted), list[str]()
         # The event that holds most of what is left comes next. That share only shrinks, so one that
         # is still as large as it was is the largest; of equal ones the earlier event leads.
-        most = [(-len(held & left), place, held) for place, held in enumerate(alike)]
+        most = [(-len(held & left), place, held) for place, held in enumerate(similar)]
         heapify(most)
         while most:
             before, place, held = heappop(most)
@@ -112,7 +112,7 @@ class Tracer:
                 if now:
                     heappush(most, (-now, place, held))
                 continue
-            sources += alike[held]
+            sources += similar[held]
             left -= held
             if not quoted:  # a piece of one event, or a wording of its own
                 break
