@@ -43,6 +43,7 @@ class CalledSystem(ABC, Generic[C]):
 
     __slots__ = (
         "_answer",
+        "_deleted",
         "_forget",
         "_reset",
         "_search",
@@ -68,6 +69,7 @@ class CalledSystem(ABC, Generic[C]):
         self._until: Mapping[str, Any] = settings.until
         self._within_s: float = settings.timeout_seconds
         self._unsettled: list[str] = []
+        self._deleted: set[str] = set()
 
     @abstractmethod
     def _call(self, what: str, call: C, values: Mapping[str, Any]) -> Any:
@@ -77,6 +79,7 @@ class CalledSystem(ABC, Generic[C]):
         with self._secrets.hidden():
             answer = self._call(self._writes, self._write, values_of(event, self._tenant))
             given = str(at(answer, self._write.id)) if self._write.id else None
+            self._deleted.discard(given or "")
             if self._settle is not None:
                 self._unsettled.append(given or "")
             return given
@@ -89,7 +92,7 @@ class CalledSystem(ABC, Generic[C]):
             return self._secrets.check(self._answer.read(answer))
 
     def _wait_until_settled(self) -> None:
-        """Wait for what was written since the last search, as the mapping says how."""
+        """Wait for what was written since it was last asked for, as the mapping says how."""
         if self._settle is None:
             return
         one_by_one = uses(self._settle.filled, "given")
@@ -108,12 +111,20 @@ class CalledSystem(ABC, Generic[C]):
 
     def forget(self, event: Event, given: str) -> None:
         assert self._forget is not None  # it is not asked where nothing is declared
+        by_given = uses(self._forget.filled, "given")
         with self._secrets.hidden():
+            if by_given and not given:
+                raise SystemFailed(f"forget: {event.id} was given no id, and {{given}} asks for it")
+            self._wait_until_settled()  # what is not there yet can't be deleted
+            if by_given and given in self._deleted:  # one memory of several events
+                return
             values = {**values_of(event, self._tenant), "given": given or None}
             self._call("forget", self._forget, values)
+            self._deleted.add(given)
 
     def reset(self) -> None:
         if self._reset is None:
             raise NoReset
         with self._secrets.hidden():
             self._call("reset", self._reset, {"tenant": self._tenant})
+            self._unsettled, self._deleted = [], set()

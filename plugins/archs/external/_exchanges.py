@@ -14,6 +14,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
@@ -42,7 +43,8 @@ class Exchanges:
 
     folder : of the files. about : all that has a part in the answers, as plain data. open : a fresh
     system, for what is not recorded; None, to replay, where that raises StopRun. Failures are
-    recorded too, and prompts that did not fit, but no failures that `close` makes, or a model.
+    recorded too, and prompts that did not fit, but no failures that `close` makes, or a model, nor
+    of a system that does not start.
     drivers : the files of ours that speak to the system, by their digests. What was recorded with
     others can be replayed, but nothing is added to it: StopRun. Keys don't hold them.
     """
@@ -76,7 +78,7 @@ class Exchanges:
             raise StopRun(str(error)) from None
         self._done: list[tuple[str, Event | None]] = []
         self._told: set[str] = set()
-        self._named: dict[str, str] = {}
+        self._named: dict[str, list[str]] = defaultdict(list)
         self._lock = threading.Lock()
         self._closed, self._failure = False, ""
 
@@ -137,14 +139,14 @@ class Exchanges:
         if event is None:
             system.reset()
         elif operation == "forget":
-            named = (name for name, id_ in self._named.items() if id_ == event.id)
-            system.forget(event, next(named, ""))
+            named = [name for name, events in self._named.items() if event.id in events]
+            system.forget(event, named[-1] if named else "")
         elif (given := system.write(event)) is not None:
-            self._named[given] = event.id
+            self._named[given].append(event.id)
 
     def _sources(self, found: Found) -> list[str]:
         """The events that ids of a result stand for: a system told again gives other ids."""
-        names = (self._named.get(id_, id_) for id_ in found.ids)
+        names = (event for id_ in found.ids for event in reversed(self._named.get(id_, [id_])))
         return [name for name in names if name in self._told]
 
     def _answer(
@@ -209,6 +211,8 @@ class Exchanges:
             if self._closed and not self._failure:  # by us, in the middle of it
                 raise
             self._failure = self._failure or str(failed)
+            if self._live is None:  # it never started, so that it answered nothing
+                raise
             answer = {"failed": str(failed)}
         except DoesNotFit as unfit:
             answer = {"unfit": [unfit.needs, unfit.context]}

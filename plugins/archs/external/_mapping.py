@@ -29,6 +29,11 @@ interpreter of the system's own environment, the folder of its programs, and tha
 that are shipped."""
 _PLACEHOLDER: Final = re.compile(r"\{([a-z][a-z0-9_]*)(?:\.(\w+))?\}")
 _WITH_NAMES: Final = ("metadata", "env")
+_NAMED_LIKE_A_KEY: Final = re.compile(
+    r"(authorization|cookie|key|token|secret|password|passwd|credentials?)$", re.IGNORECASE
+)
+_KEY: Final = 12
+"""Characters from which on what is named like a key is taken for one, and not for a word."""
 _SECRET: Final = 8
 """Characters from which on a value of the environment may not be part of a result."""
 
@@ -196,6 +201,27 @@ def check_template(template: Any, allowed: Sequence[str], where: str) -> None:
             or (name == "env" and not inner)
         ):
             raise ValueError(f"{where}: no placeholder {found[0]}{nearest(name, allowed)}")
+
+
+def check_keys(named: Mapping[str, Any], where: str) -> None:
+    """Raise UserError where a key itself stands in a mapping, which every run stores."""
+    for name, value in named.items():
+        text = str(value)
+        if _NAMED_LIKE_A_KEY.search(name) and len(text) >= _KEY and not uses(text, "env"):
+            raise UserError(
+                f"arch.{where}: {name}: a mapping is stored, so a key comes from the environment, "
+                "as {env.NAME}"
+            )
+
+
+def check_variables(settings: Any) -> None:
+    """Raise UserError where a variable that a mapping hands on is not set."""
+    for field in fields(settings):
+        for found in _placeholders(getattr(settings, field.name)):
+            if found[1] == "env" and found[2] not in os.environ:
+                raise UserError(
+                    f"arch.{field.name}: {found[0]}: {found[2]} is not set in the environment"
+                )
 
 
 def uses(template: Any, name: str) -> bool:

@@ -8,6 +8,7 @@ import threading
 import uuid
 import weakref
 from abc import abstractmethod
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext, suppress
@@ -160,7 +161,7 @@ class ExternalMemory(Arch[S]):
         self._told = {event.id: event for event in history}
         self._guard = threading.Lock()
         self._opened: list[System] = []
-        self._named: dict[str, str] = {}
+        self._named: dict[str, list[str]] = defaultdict(list)
         self._stopped = False
         try:
             await _in_thread(self._write, history, asyncio.get_running_loop())
@@ -179,7 +180,7 @@ class ExternalMemory(Arch[S]):
                     return
                 given = system.write(event)
                 if given is not None:
-                    self._named[given] = event.id
+                    self._named[given].append(event.id)
 
     def _begin(self, history: Sequence[Event], loop: asyncio.AbstractEventLoop) -> System:
         """A fresh system, or the exchanges with one, recorded before or now."""
@@ -244,11 +245,11 @@ class ExternalMemory(Arch[S]):
                     self._tracer.add(event)
                     self._told[event.id] = event
                     if given is not None:
-                        self._named[given] = event.id
+                        self._named[given].append(event.id)
 
     def forget(self, ids: Iterable[str]) -> None:
         """Have the system delete events, in the way that the mapping declares."""
-        names = {event: given for given, event in self._named.items()}
+        names = {event: given for given, events in self._named.items() for event in events}
         with self._changing() as system:
             for id_ in ids:
                 system.forget(self._told[id_], names.get(id_, ""))

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final
+from urllib.parse import urlsplit
 
 from framework.bounds import Bounded, above, at_least
 from framework.errors import UserError
@@ -22,7 +23,9 @@ from plugins.archs.external._mapping import (
     SETTLE,
     START,
     AnswerPaths,
+    check_keys,
     check_template,
+    check_variables,
     fill,
     uses,
 )
@@ -188,8 +191,10 @@ class CommandSettings(SystemSettings):
         environment = self.own_environment
         if environment is not None:
             environment.require()
+        check_variables(self)
+        check_keys(self.environment, "environment")
         values = {**dict.fromkeys(self.starts, ""), **self.places}
-        program, _ = fill(self.command[0], values), fill(self.environment, values)
+        program = fill(self.command[0], values)
         if "/" in program and not Path(program).is_absolute():  # its place is the fresh home
             raise UserError(
                 f"arch.command: {program!r} is relative to the system's fresh home; write "
@@ -213,10 +218,10 @@ class CalledSettings(SystemSettings):
         to it; `{env.NAME}` keeps a key out of the mapping. search, reset : calls, beside that of
         `writes`. answer : where the results are in the answer of `search`. forget : the call that
         deletes an event: of a memory that is written and searched it changes nothing.
-    settle : the call that is asked before a search, where something was written since the last one;
-        with `{given}` for each of those events, by the id that the system gave it. It is asked
-        again every second until its answer holds what `until` says (dotted paths and their values),
-        for at most `timeout_seconds`; once, where that says nothing.
+    settle : the call that is asked before a search or a deletion, where something was written since
+        it was last asked; with `{given}` for each of those events, by the id that the system gave
+        it. It is asked again every second until its answer holds what `until` says (dotted paths
+        and their values), for at most `timeout_seconds`; once, where that says nothing.
     """
 
     writes: ClassVar[str] = "write"
@@ -248,8 +253,10 @@ class CalledSettings(SystemSettings):
                 raise ValueError(f"{name}: {{{needed}}} is nowhere in it, so that it is never sent")
         if self.until and self.settle is None:
             raise ValueError("until: of the answer of settle, which is not declared")
-        if self.settle is not None and uses(self.settle.filled, "given") and not write.id:
-            raise ValueError(f"settle: {{given}} needs {self.writes}.id, where that id stands")
+        for name, call in (("settle", self.settle), ("forget", self.forget)):
+            known = write is None or write.id  # a call that is missing is told by itself
+            if call is not None and uses(call.filled, "given") and not known:
+                raise ValueError(f"{name}: {{given}} needs {self.writes}.id, where that id stands")
         together = write is not None and self.search is not None and not self.apart
         if self.address and not self.is_started and together and self.reset is None:
             raise ValueError(
@@ -279,8 +286,12 @@ class CalledSettings(SystemSettings):
         return all(uses(call.filled, "tenant") for call in calls if call is not None)
 
     def require_calls(self) -> None:
-        """Raise UserError where a call is not declared, or a variable of a header is not set."""
+        """Raise UserError where a call is not declared, or a key is: it has to be a variable's."""
         for name in (self.writes, "search", "answer"):
             if getattr(self, name) is None:
                 raise UserError(f"arch.{name}: it has to be declared (any-memory.md)")
-        fill(self.headers, {})
+        check_variables(self)
+        check_keys(self.headers, "headers")
+        url = urlsplit(self.address)
+        if url.username or url.password:
+            raise UserError("arch.address: no name or password: a key is a header, as {env.NAME}")

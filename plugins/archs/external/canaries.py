@@ -345,17 +345,18 @@ def ids(stand: Stand) -> str:
     """The ids of results are those of the events that their texts come from."""
     events = [event for _, event in facts()]
     system = stand.open()
-    named = {given: event.id for event in events if (given := system.write(event)) is not None}
+    named = {given: [e.id] for e in events if (given := system.write(e)) is not None}
     tracer, by_id, by_words, strange = Tracer(events), 0, 0, 0
     written = {event.id for event in events}
     found = [result for what, _ in facts() for result in system.search(what, RESULTS)]
     for result in found:
-        sources, _ = tracer.trace(result, named)
+        said = [event for name in result.ids for event in named.get(name, [name])]
+        sources = [event for event in said if event in written]
         aligned, share = tracer.trace(Found(text=result.text), {})
-        known = any(named.get(name, name) in written for name in result.ids)
+        known = bool(sources)
         by_id, by_words = by_id + known, by_words + (share > 0)
         strange += bool(result.ids) and not known
-        if share == 1 and not set(sources) & set(aligned):
+        if share == 1 and known and not set(sources) & set(aligned):
             raise _Wrong(f"{result.text[:60]!r} has the id of {sources[0]}, not of {aligned[0]}")
     told = f", {strange} an id of no event" if strange else ""
     return (

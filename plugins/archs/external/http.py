@@ -44,6 +44,10 @@ _EVERY_S: Final = 0.05
 """Between two questions whether a server that was started answers."""
 _NOT_YET: Final = 500
 """Statuses from here on are of a server that is still at its start."""
+_TOO_MANY: Final = 429
+"""The status of a request that was not served, since there were too many."""
+_AGAIN_S: Final = 1.0
+"""Before such a request is made again, where the answer says no more."""
 _LAST_WORDS_S: Final = 1.0
 """For the end of a server to be known, after a connection to it broke."""
 
@@ -116,6 +120,8 @@ class HttpMemory(ExternalMemory[HttpSettings]):
         url = urlsplit(address.replace("{port}", "1"))
         if url.scheme not in ("http", "https") or not url.hostname:
             raise UserError(f"arch.address: {address!r} given, http(s)://host expected")
+        if url.query or url.fragment:
+            raise UserError("arch.address: no parameters: each call has its own path and fields")
         self.settings.require_calls()
 
     def open(self, proxy: Proxy | None = None) -> System:
@@ -129,12 +135,12 @@ class HttpSystem(CalledSystem[Endpoint]):
     needs no reset.
     """
 
-    __slots__ = ("_closed", "_failure", "_program", "_settings", "_share", "_url", "_wire")
+    __slots__ = ("_closed", "_failure", "_program", "_settings", "_share", "_url", "_wires")
 
     def __init__(self, settings: HttpSettings, tenant: str, proxy: Proxy | None = None) -> None:
         super().__init__(settings, tenant)
         self._settings = settings
-        self._wire: socket.socket | None = None
+        self._wires: set[socket.socket] = set()
         self._closed, self._failure = threading.Event(), ""
         self._program: Program | None = None
         port = _free_port() if settings.command else None
@@ -162,7 +168,7 @@ class HttpSystem(CalledSystem[Endpoint]):
         end, status = time.monotonic() + self._settings.timeout_seconds, 0
         while time.monotonic() < end:
             with contextlib.suppress(OSError, http.client.HTTPException):
-                status, _ = self._exchange("GET", self._url.path or "/", None, {}, end)
+                status, *_ = self._exchange("GET", self._url.path or "/", None, {}, end)
                 if status < _NOT_YET:
                     return
             if self._program.process.poll() is not None:
@@ -189,8 +195,8 @@ class HttpSystem(CalledSystem[Endpoint]):
 
     def close(self) -> None:
         self._closed.set()
-        if self._wire is not None:
-            _shut(self._wire)
+        for wire in tuple(self._wires):
+            _shut(wire)
         if self._program is not None:
             self._program.end()
         self._share.close()
@@ -207,14 +213,18 @@ class HttpSystem(CalledSystem[Endpoint]):
         target, body = self._url.path.rstrip("/") + path, None
         headers = {"Accept": "application/json", **fill(self._settings.headers, {})}
         if call.method in _IN_ADDRESS:
-            target += f"?{urlencode(fields)}" if fields else ""
+            target += f"?{_parameters(fields)}" if fields else ""
         else:
             body = json.dumps(fields, ensure_ascii=False).encode()
             headers["Content-Type"] = "application/json"
         end = time.monotonic() + self._settings.timeout_seconds
         try:
-            with self._share.asked():
-                status, read = self._exchange(call.method, target, body, headers, end)
+            while True:
+                with self._share.asked():
+                    status, read, wait = self._exchange(call.method, target, body, headers, end)
+                if status != _TOO_MANY or time.monotonic() + wait >= end:
+                    break
+                self._closed.wait(wait)  # it was not served: asked again, it comes once
         except (
             OSError,
             http.client.HTTPException,
@@ -246,15 +256,19 @@ class HttpSystem(CalledSystem[Endpoint]):
 
     def _exchange(
         self, method: str, target: str, body: bytes | None, headers: Mapping[str, str], end: float
-    ) -> tuple[int, bytes]:
-        """Status and content of the answer. Raises TimeoutError where it is not there by `end`."""
+    ) -> tuple[int, bytes, float]:
+        """Status and content of the answer, and the seconds after which to ask again.
+
+        Raises TimeoutError where it is not there by `end`.
+        """
         secure, host = self._url.scheme == "https", self._url.hostname
         assert host is not None
         wire = _connected(host, self._url.port or (443 if secure else 80), end)
         # Its own descriptor of the connection, whatever encryption makes of the other: a timeout of
         # the socket is of each read, so that a few bytes now and then would never end.
-        self._wire = wire.dup()
-        timer = threading.Timer(max(0.0, end - time.monotonic()), _shut, [self._wire])
+        own = wire.dup()
+        self._wires.add(own)
+        timer = threading.Timer(max(0.0, end - time.monotonic()), _shut, [own])
         timer.daemon = True
         timer.start()
         kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
@@ -270,7 +284,7 @@ class HttpSystem(CalledSystem[Endpoint]):
             connection.request(method, target, body, dict(headers))
             with connection.getresponse() as answer:
                 read = _all_of(answer)
-                status = answer.status
+                status, wait = answer.status, _wait_of(answer)
         except (OSError, http.client.HTTPException):
             if time.monotonic() >= end:
                 raise TimeoutError from None
@@ -278,12 +292,29 @@ class HttpSystem(CalledSystem[Endpoint]):
         finally:
             timer.cancel()
             connection.close()
-            self._wire.close()
+            self._wires.discard(own)
+            own.close()
         if time.monotonic() >= end:  # it was cut off, and may be half an answer
             raise TimeoutError
         if self._closed.is_set():  # likewise
             raise ConnectionAbortedError
-        return status, read
+        return status, read, wait
+
+
+def _wait_of(answer: http.client.HTTPResponse) -> float:
+    """The seconds of `Retry-After`; one, where none are said."""
+    said = (answer.getheader("Retry-After") or "").strip()
+    return max(float(said), _EVERY_S) if said.isascii() and said.isdecimal() else _AGAIN_S
+
+
+def _parameters(fields: Mapping[str, Any]) -> str:
+    """Fields as parameters of an address: what is no text as in JSON, of a list one for each."""
+
+    def said(value: Any) -> str:
+        return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+
+    lists = {name: value if isinstance(value, list) else [value] for name, value in fields.items()}
+    return urlencode([(name, said(one)) for name, values in lists.items() for one in values])
 
 
 def _free_port() -> int:

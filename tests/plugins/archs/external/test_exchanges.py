@@ -259,6 +259,22 @@ def test_a_failure_is_recorded_and_what_follows_it(tmp_path: Path) -> None:
     assert told(tmp_path, bill, ["a", "b", "c"], replay=True)[0] == first
 
 
+def test_that_a_system_did_not_start_is_no_answer(tmp_path: Path) -> None:
+    def opened() -> Paid:
+        raise SystemFailed("reset: nothing listens")
+
+    system = Exchanges(tmp_path, {"arch": "paid"}, history(), opened)
+    said = []
+    for _ in range(2):
+        with pytest.raises(SystemFailed) as failed:
+            system.write(history()[0])
+        said.append(str(failed.value))
+    system.close()
+    assert said == ["reset: nothing listens", "it has ended before: reset: nothing listens"]
+    assert list(tmp_path.iterdir()) == []
+    assert told(tmp_path, [], ["a"])[0] != []
+
+
 class Asking(Paid):
     """A system that is paid for a call of each search, whose next call then raises."""
 

@@ -287,6 +287,87 @@ def test_an_answer_of_a_byte_now_and_then_ends_in_time_too() -> None:
         thread.join()
 
 
+def test_parameters_are_written_as_in_json_and_a_list_is_one_for_each(
+    httpserver: HTTPServer, service: Service
+) -> None:
+    fields = {"q": "{query}", "top": "{limit}", "full": True, "kind": ["a", "b"], "like": {"x": 1}}
+    system = HttpSystem(settings(httpserver, search={**APART["search"], "fields": fields}), "t")
+    system.search("score", 3)
+    system.close()
+    assert service.seen[-1].args.to_dict(flat=False) == {
+        "q": ["score"],
+        "top": ["3"],
+        "full": ["true"],
+        "kind": ["a", "b"],
+        "like": ['{"x": 1}'],
+    }
+
+
+def test_closing_ends_every_request_that_is_under_way() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:  # which never answers
+        address = f"http://127.0.0.1:{server.getsockname()[1]}"
+        given = settings_of(find("arch", "http"), {**APART, "address": address})
+        assert isinstance(given, HttpSettings)
+        system = HttpSystem(given, "t")
+
+        def write() -> None:
+            with pytest.raises(SystemFailed, match="it was closed"):
+                system.write(history()[0])
+
+        writers = [threading.Thread(target=write, daemon=True) for _ in range(2)]
+        for writer in writers:
+            writer.start()
+        connections = [server.accept()[0] for _ in writers]
+        for connection in connections:
+            connection.recv(1)  # it was sent, so nothing but an answer is missing
+        system.close()
+        for writer in writers:
+            writer.join(20)
+        assert not any(writer.is_alive() for writer in writers)
+        for connection in connections:
+            connection.close()
+
+
+@pytest.mark.parametrize(
+    ("header", "least_s"), [({"Retry-After": "1"}, 1), ({"Retry-After": "Fri, 31 Dec"}, 0), ({}, 0)]
+)
+def test_what_comes_too_fast_is_asked_again_when_the_server_says(
+    header: dict[str, str],
+    least_s: float,
+    httpserver: HTTPServer,
+    service: Service,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("plugins.archs.external.http._AGAIN_S", 0.01)
+    refused: list[Request] = []
+
+    def busy(request: Request) -> Response:
+        if len(refused) < 2:
+            refused.append(request)
+            return Response("slow down", status=429, headers=header)
+        return service(request)
+
+    httpserver.clear()
+    httpserver.expect_request(_Any()).respond_with_handler(busy)
+    system, begun = HttpSystem(settings(httpserver), "t"), time.monotonic()
+    assert system.write(history()[0]) == "uid-0"
+    assert (len(refused), len(service.seen)) == (2, 1)
+    assert time.monotonic() - begun >= 2 * least_s
+    system.close()
+
+
+def test_a_server_that_asks_for_more_time_than_there_is_is_told_at_once(
+    httpserver: HTTPServer,
+) -> None:
+    answer = Response("slow down", status=429, headers={"Retry-After": "61"})
+    httpserver.expect_request(_Any()).respond_with_response(answer)
+    system, begun = HttpSystem(settings(httpserver), "t"), time.monotonic()
+    with pytest.raises(SystemFailed, match="add: status 429: slow down"):
+        system.write(history()[0])
+    assert time.monotonic() - begun < 30
+    system.close()
+
+
 def test_a_field_of_metadata_may_be_part_of_a_path(httpserver: HTTPServer) -> None:
     httpserver.expect_request("/t/0/a/b").respond_with_json({"memory": {"uid": 1}})
     httpserver.expect_request("/r/t").respond_with_json({})
@@ -339,6 +420,13 @@ def test_an_answer_that_does_not_come_is_told(httpserver: HTTPServer) -> None:
         ({"address": "localhost:80"}, r"arch\.address: 'localhost:80' given, http\(s\)://host"),
         ({"search": None}, r"arch\.search: it has to be declared"),
         ({"headers": {"K": "{env.NO_SUCH_KEY}"}}, "NO_SUCH_KEY is not set"),
+        (
+            {"add": {**APART["add"], "path": "/{tenant}/{env.NO_SUCH_KEY}"}},
+            r"arch\.add: \{env\.NO_SUCH_KEY\}: NO_SUCH_KEY is not set",
+        ),
+        ({"headers": {"X-Api-Key": "sk-0123456789"}}, r"arch\.headers: X-Api-Key: a mapping is st"),
+        ({"address": "http://me:pa55@localhost"}, r"arch\.address: no name or password"),
+        ({"address": "http://localhost/v1?key=1"}, r"arch\.address: no parameters"),
         ({"add": {"path": "/{text}"}}, r"reset: a server keeps what it was told"),
         ({"add": {"path": "/add"}}, r"add: \{text\} is nowhere in it"),
         ({"search": {"path": "/{tenant}"}}, r"search: \{query\} is nowhere in it"),
@@ -355,6 +443,11 @@ def test_an_answer_that_does_not_come_is_told(httpserver: HTTPServer) -> None:
             {"settle": {"path": "/{given}"}, "add": {"path": "/{tenant}/{text}"}},
             r"settle: \{given\} needs add\.id",
         ),
+        (
+            {"forget": {"path": "/{given}"}, "add": {"path": "/{tenant}/{text}"}},
+            r"forget: \{given\} needs add\.id",
+        ),
+        ({"settle": {"path": "/{given}"}, "add": None}, r"arch\.add: it has to be declared"),
     ],
 )
 def test_a_mistake_in_a_mapping_is_one_line(
@@ -448,6 +541,22 @@ def test_what_never_settles_fails_and_is_no_empty_memory(
     system._within_s = within_s
     with pytest.raises(SystemFailed, match=said):
         system.search("anything", 5)
+    system.close()
+
+
+@pytest.mark.usefixtures("quickly")
+def test_a_deletion_waits_too_and_after_a_reset_nothing_is_waited_for(
+    httpserver: HTTPServer,
+) -> None:
+    later = Later(asks=2)
+    gone = {"path": "/{tenant}/one/{given}", "method": "DELETE"}
+    system = _told(httpserver, later, forget=gone, reset={"path": "/all", "method": "DELETE"})
+    system.forget(history()[0], "uid-0")
+    assert later.settling == ["uid-0"] * 2 + ["uid-1"] * 2
+    system.write(history()[2])
+    system.reset()
+    later.left.clear()  # to ask for the state of what is gone would be an error
+    assert system.search("anything", 5) == []
     system.close()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,8 @@ from framework.rows import measured
 from framework.store.state import read_run
 from framework.testing.arch_conformance import ask, history, open_arch
 from framework.text.canonical import canonical_bytes
-from plugins.archs.external.http import HttpMemory
+from plugins.archs.external._mapping import SystemFailed
+from plugins.archs.external.http import HttpMemory, HttpSettings, HttpSystem
 from plugins.archs.external.process import ProcessMemory, ProcessSettings
 from tests.launching import Done, run
 from tests.plugins.archs.external.systems import SHELL, TOY
@@ -141,6 +143,47 @@ def test_a_request_deletes_by_the_id_that_the_server_gave(httpserver: HTTPServer
     wrong = {**mapping, "forget": {"path": "/one/{givn}"}}
     with pytest.raises(UserError, match=r"forget: no placeholder \{givn\}.*given"):
         settings_of(find("arch", "http"), wrong)
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_what_a_server_made_one_memory_of_is_deleted_once_and_never_without_an_id(
+    httpserver: HTTPServer, tmp_path: Path, kept: bool
+) -> None:
+    deleted: list[str] = []
+    texts = {event.id: event.text for event in history()}
+
+    def answer(request: Request) -> Response:
+        told: dict[str, Any] = {"uid": "one", "results": [{"uid": "one", "text": "A gist."}]}
+        if request.path == "/add":
+            text = json.loads(request.data)["text"]
+            told["uid"] = "one" if text in (texts["e1"], texts["e2"]) else f"of {text}"
+        if request.method == "DELETE":
+            if request.path in deleted:
+                return Response(status=404)
+            deleted.append(request.path)
+        return Response(json.dumps(told), content_type="application/json")
+
+    httpserver.expect_request(re.compile(".*")).respond_with_handler(answer)
+    mapping = {
+        "address": httpserver.url_for("").rstrip("/"),
+        "add": {"path": "/add", "fields": {"text": "{text}", "of": "{tenant}"}, "id": "uid"},
+        "search": {"path": "/search", "fields": {"q": "{query}", "of": "{tenant}"}},
+        "forget": {"path": "/one/{given}", "method": "DELETE"},
+        "answer": {"items": "results", "id": "uid"},
+        "exchanges": str(tmp_path) if kept else None,
+    }
+    arm = open_arch(HttpMemory, settings_of(find("arch", "http"), mapping), history())
+    (found,) = ask(arm, history(), 5, "anything")
+    assert found.source_ids == ("e2", "e1")
+    arm.forget(["e1", "e2"])
+    assert deleted == ["/one/one"]
+    if not kept:
+        settings = settings_of(find("arch", "http"), mapping)
+        assert isinstance(settings, HttpSettings)
+        system = HttpSystem(settings, "t")
+        with pytest.raises(SystemFailed, match=r"forget: e3 was given no id"):
+            system.forget(history()[2], "")
+        system.close()
 
 
 @pytest.mark.slow

@@ -206,6 +206,8 @@ def test_an_estimate_starts_nothing_and_says_so_in_one_line(
         ({"command": ["sh", "{there}/x"]}, "command: no placeholder {there}; did you mean 'here'?"),
         ({"command": "sh"}, "arch.command (arch=process): 'sh' given, a list of text expected"),
         ({"comand": ["sh"]}, "arch.comand (arch=process): no such setting; did you mean"),
+        ({"command": ["sh"], "environment": {"A_KEY": "sk-0123456789"}}, "arch.environment: A_KEY"),
+        ({"command": ["sh", "{env.NO_SUCH}"]}, "arch.command: {env.NO_SUCH}: NO_SUCH is not set"),
     ],
 )  # fmt: skip
 def test_a_mistake_in_a_mapping_is_one_line_and_nothing_is_written(

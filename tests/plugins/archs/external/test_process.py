@@ -286,6 +286,8 @@ def test_a_command_that_is_not_there_is_the_users_mistake(monkeypatch: pytest.Mo
             opened(ProcessSettings(command=command))
     with pytest.raises(UserError, match="NO_SUCH_KEY is not set"):
         opened(toy(environment={"KEY": "{env.NO_SUCH_KEY}"}))
+    with pytest.raises(UserError, match=r"arch\.environment: MY_TOKEN: a mapping is stored"):
+        opened(toy(environment={"MY_TOKEN": "sk-0123456789"}))
 
 
 @pytest.mark.slow

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
 
 from framework.records import Event
@@ -20,13 +22,27 @@ EVENTS = [Event(id=name, text=text, time="", kind="") for name, text in TEXTS.it
 
 
 def traced(text: str, *ids: str, **named: str) -> tuple[tuple[str, ...], float]:
-    return Tracer(EVENTS).trace(Found(text=text, ids=ids), named)
+    given = {name: tuple(events) for name, events in named.items()}
+    return Tracer(EVENTS).trace(Found(text=text, ids=ids), given)
 
 
 def test_an_id_of_ours_or_one_given_at_the_write_is_sure() -> None:
     assert traced("whatever it wrote", "b") == (("b",), 1.0)
     assert traced("whatever it wrote", "m-17", **{"m-17": "a"}) == (("a",), 1.0)
     assert traced("two at once", "a", "b", "a") == (("a", "b"), 1.0)
+    assert traced(TEXTS["c"], "d") == (("d",), 1.0)
+    assert traced("made of two", "m-17", **{"m-17": "ab"}) == (("b", "a"), 1.0)
+
+
+def test_an_id_is_not_believed_against_all_words_of_a_result() -> None:
+    # As where a system numbers what it holds, and the events are numbered too.
+    assert traced(TEXTS["a"], "b") == (("a",), 1.0)
+    assert traced(TEXTS["c"], "a") == (("c", "d"), 1.0)
+    assert traced(TEXTS["e"], "c") == (("e",), 1.0)
+    # Words of its own, or of both, are none of another's alone.
+    assert traced(f"Noted: {TEXTS['a']}", "b") == (("b",), 1.0)
+    assert traced(f"{TEXTS['a']} {TEXTS['b']}", "b") == (("b",), 1.0)
+    assert traced("the applicant called to ask", "e") == (("e",), 1.0)
 
 
 @pytest.mark.parametrize(
@@ -49,6 +65,16 @@ def test_words_are_aligned_with_a_stated_score(
     found, score = traced(text, "an id of its own")
     assert sorted(found) == sorted(sources)
     assert low <= score <= high
+
+
+def test_a_result_that_holds_a_whole_history_is_traced_at_once() -> None:
+    texts = [" ".join(f"w{n}x{i}" for i in range(40)) for n in range(1_000)]
+    events = [Event(id=f"e{n}", text=text, time="", kind="") for n, text in enumerate(texts)]
+    tracer, begun = Tracer(events), time.process_time()
+    found, share = tracer.trace(Found(text="\n".join(reversed(texts))), {})
+    assert sorted(found) == sorted(event.id for event in events)
+    assert share > 0.9
+    assert time.process_time() - begun < 5  # 12, if each event were compared each time
 
 
 def test_items_have_names_of_their_own_and_no_random_ids() -> None:
