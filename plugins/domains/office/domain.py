@@ -47,7 +47,8 @@ class OfficeSettings(Bounded):
         documents that a case must have leave of it goes to other records and reports of the file.
     filler_share : share of those tokens in office filler.
     aliases : share of the documents that are filed under the person or the place of their file and
-        not under its number, which the question names. 0: the number is on every document.
+        not under its number, which the question names; less, where files share a name, which then
+        is a label of neither. 0: the number is on every document.
     forms : wording, as in `regulated`; one for all files of a history.
     """
 
@@ -238,7 +239,10 @@ class Office(Domain[OfficeSettings]):
         first = number * self.settings.files
         indices = range(first, first + self.settings.files)
         spec = self.settings.spec
-        called = {i: Handles.of(spec, self._files.cast(seed, i)) for i in indices}
+        called: dict[int, Handles] = {}
+        for i in indices:
+            taken = {other.number for other in called.values()}
+            called[i] = Handles.of(spec, self._files.cast(seed, i)).told_from(taken)
         files = [self._filed(seed, index, called) for index in indices]
         ordered = list(merge(*(file.filed for file in files), key=_arrival))
         numbers = {one.draft.id: f"doc-{n:04d}" for n, one in enumerate(ordered, 1)}

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import chain, count
 from pathlib import Path
 from random import Random
 from typing import Any, Final
@@ -51,6 +52,11 @@ class Handles:
         """The handles of a case with this cast."""
         keys = wording().cast[spec]
         return cls(cast[keys["number"]], cast[keys["person"]], cast[keys["place"]])
+
+    def told_from(self, taken: Container[str]) -> Handles:
+        """These handles with a number that is not taken: two files may draw the same one."""
+        numbers = chain([self.number], (f"{self.number}-{n}" for n in count(2)))
+        return replace(self, number=next(n for n in numbers if n not in taken))
 
     def sheet(self, form: str, rng: Random) -> str:
         """The sentence of the intake sheet."""

@@ -132,6 +132,13 @@ def test_no_document_is_named_as_one_of_another_file() -> None:
         assert max(names.values()) == 1
 
 
+def test_two_files_never_have_one_number() -> None:
+    domain = office(spec="prior_authorization", files=100)
+    numbers = [number(case) for case in list(domain.cases(400, 5))[300:]]
+    assert "PA-65121-2" in numbers, "the history is one in which a number was drawn twice"
+    assert len(set(numbers)) == 100
+
+
 @pytest.mark.parametrize("aliases", [0.0, 0.3, 1.0])
 def test_as_many_bear_another_name_as_is_said(aliases: float) -> None:
     there = [
