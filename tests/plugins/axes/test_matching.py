@@ -28,6 +28,7 @@ MATCHES = {
     "longmemeval_synthetic": CHAT,
     "memory_agent_bench": ("answer",),
     "musique": ("ranking", "retention", "answer", "use"),
+    "office": ("frp", "rcs", "eda", "crr", "car", "retention", "use", "robustness"),
     "personamem": ("answer",),
     "precedents": ("chain", "compliance", "correction", "ranking", "retention", "use"),
     "regulated": ("frp", "rcs", "eda", "crr", "car", "retention", "use", "robustness"),
