@@ -7,6 +7,7 @@ from typing import Any
 from framework.analysis.evidence import Group
 from framework.reporting.figures.labels import label_of, under
 from framework.reporting.figures.style import BLUE, Drawing, canvas
+from framework.reporting.format import p_value
 from framework.text.counting import counted
 from plugins.sections._omnibus import CriticalDifference
 from plugins.sections._outcomes import outcome_axis, ranked
@@ -24,7 +25,7 @@ def ranks(group: Group) -> Drawing | None:
             _diagram(panel, ranks)
             panel.set_title(
                 f"budget {budget}: {counted(n, 'case')}, critical difference "
-                f"{ranks.critical_difference:.2f}, Friedman p {ranks.omnibus.p:.2g}",
+                f"{ranks.critical_difference:.2f}, Friedman p {p_value(ranks.omnibus.p)}",
                 loc="left",
             )
     return Drawing(

@@ -283,6 +283,14 @@ def test_ranks_are_over_the_cases_that_all_arms_have(three: Group) -> None:
     assert ranked(group_of(*rest), "tight") is None, "two arms are a paired comparison"
 
 
+def test_a_p_value_that_is_as_good_as_0_is_not_called_0() -> None:
+    certain = group_of(*(job_of(name, rows_of(name, share, share)) for name, share in
+                         (("low", 0.0), ("lower", 0.0), ("high", 1.0))))  # fmt: skip
+    titles = [panel.get_title(loc="left") for panel in drawn("ranks", certain).figure.axes]
+    assert titles
+    assert all(title.endswith("Friedman p <.0001") for title in titles)
+
+
 def test_depths_come_from_the_tag(three: Group) -> None:
     assert depths(three) == [1, 2, 3, 4]
     made = drawn("depth", three)
