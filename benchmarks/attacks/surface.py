@@ -28,7 +28,8 @@ from plugins.domains.longmemeval.synthetic import (
     LongMemEvalSynthetic,
     LongMemEvalSyntheticSettings,
 )
-from plugins.domains.regulated.domain import Regulated, RegulatedSettings
+from plugins.domains.regulated.domain import Regulated
+from plugins.domains.regulated.settings import RegulatedSettings
 
 REGULATED: Final = ("loan", "claims", "prior_authorization")
 SYNTHETIC: Final = "longmemeval_synthetic"

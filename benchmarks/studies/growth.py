@@ -21,7 +21,8 @@ from typing import Any, Final
 from benchmarks.results import ROOT, RUNS, call
 from framework.cli.runs import finished_runs
 from framework.reporting.markdown import print_or_put
-from plugins.domains.regulated.domain import Regulated, RegulatedSettings
+from plugins.domains.regulated.domain import Regulated
+from plugins.domains.regulated.settings import RegulatedSettings
 
 COLUMNS: Final = (
     "tokens", "entries", "documents of evidence", "tokens of gold", "arm", "view tokens", "p_ret",

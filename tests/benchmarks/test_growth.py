@@ -10,7 +10,7 @@ import pytest
 
 from benchmarks.studies import growth
 from framework.engine.compose import compose_raw, composer, grid
-from plugins.domains.regulated.domain import RegulatedSettings
+from plugins.domains.regulated.settings import RegulatedSettings
 
 
 def finished(tokens: int, entry_every: int, arm: str, p_ret: float) -> Any:

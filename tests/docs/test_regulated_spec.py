@@ -13,8 +13,9 @@ import pytest
 import yaml
 
 from plugins.domains.regulated import grammar, spec
-from plugins.domains.regulated.domain import Regulated, RegulatedSettings
+from plugins.domains.regulated.domain import Regulated
 from plugins.domains.regulated.loading import load_spec
+from plugins.domains.regulated.settings import RegulatedSettings
 from tests.launching import framework, run
 
 ROOT = Path(__file__).resolve().parent.parent.parent

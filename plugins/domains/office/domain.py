@@ -27,9 +27,10 @@ from plugins.domains.office.filing import (
     with_files,
     wording,
 )
-from plugins.domains.regulated.domain import LEAST_TOKENS, Regulated, RegulatedSettings
+from plugins.domains.regulated.domain import Regulated
 from plugins.domains.regulated.rendering import Draft
 from plugins.domains.regulated.sampled import Plan, stream
+from plugins.domains.regulated.settings import LEAST_TOKENS, RegulatedSettings
 
 _KEPT: Final = 64
 _LABEL_TOKENS: Final = 7
@@ -172,9 +173,8 @@ class Office(Domain[OfficeSettings]):
             raise UserError("n_cases: office cases are generated without end; give a number")
         for index in range(n):
             number, place = divmod(index, self.settings.files)
-            history = f"{self._name}-s{seed}-{number:05d}"
             make = partial(self._case, seed, number, place)
-            yield late_case(f"{history}-{place:02d}", history, make)
+            yield late_case(*self._ids(seed, number, place), make)
 
     def history(self, history_id: str) -> Iterator[Event]:
         """The events in order of arrival. Raises UserError for an id that is not of this domain."""
@@ -218,10 +218,10 @@ class Office(Domain[OfficeSettings]):
 
     def _case(self, seed: int, number: int, place: int) -> Case:
         file = self._opened(seed, number).files[place]
-        own, history = file.case, f"{self._name}-s{seed}-{number:05d}"
+        own, (id_, history) = file.case, self._ids(seed, number, place)
         return replace(
             own,
-            id=f"{history}-{place:02d}",
+            id=id_,
             history_id=history,
             cluster=history,
             task=_card(own.task, file.handles.number),
@@ -257,16 +257,15 @@ class Office(Domain[OfficeSettings]):
         rng = stream(self._files.spec, seed, index, "filed")
         documents = self._files.documents(seed, index)
         sheet = handles.sheet(case.tags["form"], rng)
-        opened = self._sheet(seed, index, sheet)
+        opened = self._sheet(seed, index, documents[0], sheet)
         filed = [Filed(draft=opened, under=handles.number)]
         for draft in documents:
             under = handles.drawn(others, self.settings.aliases, rng)
             filed.append(Filed(draft=draft, under=under))
         return _File(case=case, handles=handles, filed=filed, sheet=sheet)
 
-    def _sheet(self, seed: int, index: int, sentence: str) -> Draft:
-        """The intake sheet, which opens a file."""
-        first = self._files.documents(seed, index)[0]
+    def _sheet(self, seed: int, index: int, first: Draft, sentence: str) -> Draft:
+        """The intake sheet, which opens a file: it comes just before the first document."""
         author = self._files.cast(seed, index)[wording().cast[self.settings.spec]["author"]]
         return Draft(
             id=f"{first.id}/sheet",
@@ -279,6 +278,11 @@ class Office(Domain[OfficeSettings]):
             order=0.0,
             lines=[(sentence, True)],
         )
+
+    def _ids(self, seed: int, number: int, place: int) -> tuple[str, str]:
+        """Of a case, and of its history."""
+        history = f"{self._name}-s{seed}-{number:05d}"
+        return f"{history}-{place:02d}", history
 
     def _parse(self, name: str) -> tuple[int, int, int | None]:
         """Seed and number of a history, and the place of a case in it."""

@@ -89,12 +89,14 @@ class Filed:
     @property
     def head(self) -> str:
         """The header line, and below it what the document is filed under."""
-        return f"{self.draft.text.partition(chr(10))[0]}\n{_FILED} {self.under}"
+        header, *_ = self.draft.text.splitlines()
+        return f"{header}\n{_FILED} {self.under}"
 
     def event(self) -> Event:
         """The document as it arrives."""
         event = self.draft.event()
-        return replace(event, text=f"{self.head}\n{event.text.partition(chr(10))[2]}")
+        _, *body = event.text.splitlines()
+        return replace(event, text="\n".join([self.head, *body]))
 
 
 def with_files(gold: Gold, filed: Sequence[Filed], sheet: tuple[str, str]) -> Gold:

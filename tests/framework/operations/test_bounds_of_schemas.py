@@ -26,7 +26,8 @@ from framework.operations.synthesize_schema import (
     SynthesizeSchemaResponse,
 )
 from framework.records import FactField, TaskCard
-from plugins.domains.regulated.domain import Regulated, RegulatedSettings
+from plugins.domains.regulated.domain import Regulated
+from plugins.domains.regulated.settings import RegulatedSettings
 from plugins.models.rule_based.model import RuleBased, RuleBasedSettings
 
 PLUGINS = Path(plugins.__file__).parent

@@ -9,9 +9,10 @@ from functools import cache
 from typing import Any
 
 from framework.records import Case
-from plugins.domains.regulated.domain import Regulated, RegulatedSettings
+from plugins.domains.regulated.domain import Regulated
 from plugins.domains.regulated.policy import Policy
 from plugins.domains.regulated.sampled import Sampled
+from plugins.domains.regulated.settings import RegulatedSettings
 
 SPECS = ("loan", "claims", "prior_authorization")
 SEED = 20

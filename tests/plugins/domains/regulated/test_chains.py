@@ -22,8 +22,9 @@ from framework.text.canonical import digest
 from framework.text.tokens import count_tokens
 from plugins.domains.regulated.chains import Entry, chains_of, is_figure, opening_of, with_chains
 from plugins.domains.regulated.checks import faults
-from plugins.domains.regulated.domain import Regulated, RegulatedSettings
+from plugins.domains.regulated.domain import Regulated
 from plugins.domains.regulated.loading import find_spec, load_spec
+from plugins.domains.regulated.settings import RegulatedSettings
 from plugins.models.rule_based.reading.read import read
 from tests.plugins.domains.regulated.support import SPECS, domain
 

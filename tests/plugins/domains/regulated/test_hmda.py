@@ -12,7 +12,7 @@ import pytest
 
 from framework.errors import DataError, UserError
 from framework.testing.domain_conformance import check_domain
-from plugins.domains.regulated.domain import Regulated, RegulatedSettings
+from plugins.domains.regulated.domain import Regulated
 from plugins.domains.regulated.facts import sample_facts
 from plugins.domains.regulated.hmda import (
     DEBT_BINS,
@@ -23,6 +23,7 @@ from plugins.domains.regulated.hmda import (
     quantiles,
 )
 from plugins.domains.regulated.loading import find_spec, load_spec
+from plugins.domains.regulated.settings import RegulatedSettings
 from tests.launching import run
 
 FIXTURE = Path(__file__).parents[4] / "tests" / "fixtures" / "hmda" / "lar.csv"

@@ -20,8 +20,9 @@ from framework.retention import retained
 from framework.testing.domain_conformance import check_domain
 from framework.text.canonical import digest
 from framework.text.tokens import count_tokens
-from plugins.domains.regulated.domain import Regulated, RegulatedSettings
+from plugins.domains.regulated.domain import Regulated
 from plugins.domains.regulated.near_misses import PLAIN_KINDS, forms
+from plugins.domains.regulated.settings import RegulatedSettings
 from plugins.models.rule_based.reading.read import read
 from tests.plugins.domains.regulated.support import SEED, SPECS, domain, shared
 

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from plugins.domains.regulated.domain import Regulated, RegulatedSettings
+from plugins.domains.regulated.domain import Regulated
 from plugins.domains.regulated.loading import find_spec, load_spec
 from plugins.domains.regulated.notices import BY_HEART, PLAIN, lacking
+from plugins.domains.regulated.settings import RegulatedSettings
 from plugins.models.rule_based.rules import decide
 from tests.plugins.domains.regulated.support import SPECS
 

@@ -15,8 +15,9 @@ import yaml
 from framework.errors import UserError
 from framework.registry import find, settings_of
 from plugins.domains.regulated import generate
-from plugins.domains.regulated.domain import Regulated, RegulatedSettings
+from plugins.domains.regulated.domain import Regulated
 from plugins.domains.regulated.loading import SPECS, find_spec, load_spec
+from plugins.domains.regulated.settings import RegulatedSettings
 from tests.plugins.domains.regulated.support import SPECS as NAMES
 
 Edit = Callable[[dict[str, Any]], object]

@@ -20,7 +20,8 @@ from framework.testing.domain_conformance import check_domain
 from framework.text.tokens import count_tokens
 from framework.text.values import find_values
 from plugins.domains.regulated.documents import Content
-from plugins.domains.regulated.domain import Regulated, RegulatedSettings
+from plugins.domains.regulated.domain import Regulated
+from plugins.domains.regulated.settings import RegulatedSettings
 from plugins.domains.regulated.written import Template, _told, header_of, stating
 from plugins.models.rule_based.reading.read import read
 from tests.plugins.domains.regulated.support import SEED, SPECS, domain, only, shared
