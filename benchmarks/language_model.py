@@ -42,6 +42,11 @@ ROOT: Final = Path(__file__).resolve().parent.parent
 RECORDED: Final = ROOT / "benchmarks" / "recorded" / "language_model"
 FILES: Final = ("responses.sqlite", "vectors.sqlite")
 """Where a sweep's answers and vectors are kept; shipped ones of the first are packed by xz."""
+SHORT: Final = (
+    "arm", "does not fit", "unreadable", "success", "p_ret", "kappa", "effect of the gold",
+    "commonest decision",
+)  # fmt: skip
+"""The columns of the front page's table."""
 CASES: Final = 20
 ARMS: Final = ("none", "bm25", "dense", "typed_graph", "dpm", "oracle")
 _LEVEL: Final = 0.05
@@ -166,8 +171,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--replay", action="store_true", help="from the recorded answers alone")
     parser.add_argument("--cases", type=int, help=f"how many: {CASES}, with --all {FURTHER_CASES}")
     parser.add_argument(
-        "--into", action="append", default=[], metavar="PATH#NAME", help="write the table there"
-    )
+        "--into", action="append", default=[], metavar="PATH#NAME",
+        help="write the table there; where NAME ends in -short, its columns that tell most",
+    )  # fmt: skip
     parser.add_argument("--all", action="store_true", help="more of it: hours")
     parser.add_argument("--path", help="of --all, for one NAME: the file of its domain")
     args = parser.parse_args(arguments)
@@ -176,7 +182,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     name = f"language_model_{args.cases or CASES}" + ("_replayed" if args.replay else "")
     made = measured(name, [f"n_cases={args.cases or CASES}"], args.replay, RECORDED)
     for place in args.into:
-        put_between_markers(place, made)
+        put_between_markers(place, short(made) if place.endswith("-short") else made)
     return 0
 
 
@@ -302,6 +308,18 @@ def table(directory: Path) -> str:
     body = _table(columns, map(_line, sorted(runs, key=_order)))
     below = f"{_constants(first)} {_smallest(n)} {_readable(runs)}{_filled(runs)}"
     return f"{caption}\n\n{body}\n\n{below}"
+
+
+def short(made: str) -> str:
+    """A table that `table` made, of the columns `SHORT` alone."""
+    lines = made.splitlines()
+    cells = [line.strip("| ").split(" | ") if line.startswith("|") else [] for line in lines]
+    head = next(filter(None, cells))
+    kept = [head.index(name) for name in SHORT]
+    return "\n".join(
+        f"| {' | '.join(of[place] for place in kept)} |" if of else line
+        for line, of in zip(lines, cells, strict=True)
+    )
 
 
 def _extraction(runs: Sequence[FinishedRun]) -> str:

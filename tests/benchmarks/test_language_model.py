@@ -96,6 +96,15 @@ def test_where_vectors_are_not_shipped_the_other_arms_are_replayed_without_an_en
     assert set(rows) <= set(page)
 
 
+def test_the_front_page_has_columns_of_the_page_s_table() -> None:
+    page = between_markers(str(PAGE))
+    front = between_markers(f"{language_model.ROOT}/README.md#language-model-short")
+    assert front == language_model.short(page)
+    rows = [line for line in front.splitlines() if line.startswith("|")]
+    assert rows[0].strip("| ").split(" | ") == list(language_model.SHORT)
+    assert len(rows) == 2 + len(language_model.ARMS)
+
+
 def test_a_sweep_that_is_not_recorded_is_one_line(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="its answers are not recorded"):
         measured("another", [], True, tmp_path)

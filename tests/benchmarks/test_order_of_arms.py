@@ -105,9 +105,9 @@ def test_the_short_table_is_the_last_row_of_each_long_one() -> None:
     assert _cells(rows["| few"])[1] == "9"
 
 
-def test_the_front_page_shows_the_last_rows_of_the_page() -> None:
+def test_the_short_table_shows_the_last_rows_of_the_long_ones() -> None:
     page = between_markers(f"{ROOT}/docs/results/order-of-arms.md#order")
-    front = between_markers(f"{ROOT}/README.md#order").splitlines()
+    front = between_markers(f"{ROOT}/docs/results/order-of-arms.md#short").splitlines()
     long = [line for line in page.splitlines() if line.startswith("| all, by mean rank")]
     names = [line for line in page.splitlines() if line.startswith("| | ")]
     assert [_cells(line)[0] for line in front[2:]] == _cells(names[0])[1:]
