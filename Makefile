@@ -89,7 +89,7 @@ lint: setup ## check style and format
 
 .PHONY: types
 types: setup ## check types
-	$(BIN)/mypy --num-workers $(WORKERS) framework plugins hydra_plugins decisionbench decisionbench_gate $(wildcard run.py)
+	$(BIN)/mypy --num-workers $(WORKERS) framework plugins hydra_plugins decisionbench decisionbench_gate benchmarks $(wildcard run.py)
 
 .PHONY: layers
 layers: setup ## check that imports follow the layers

@@ -4,7 +4,7 @@ The effect of a clause is measured as the loop would install it: as the reader's
 same cases with and without. For each: cases it made right and cases it broke, and the change by
 question type. These are effects on a rule-based reader, not on a language model.
 
-    python benchmarks/clauses.py [CASES] [DOMAIN [OVERRIDE ...]]
+    python -m benchmarks.clauses [CASES] [DOMAIN [OVERRIDE ...]]
 
 Of the two domains with clauses, or of one as these overrides make it.
 """
@@ -17,12 +17,13 @@ import sys
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
-from _measure import result
-
+from benchmarks._measure import result
 from framework.engine.compose import compose_plan, composer
 from framework.engine.prepare import build_pipeline
-from framework.pipeline.path import Pipeline, Seams
+from framework.pipeline.path import Pipeline
+from framework.pipeline.seams import Seams
 from framework.records import Case
 from framework.registry import find, plugins, settings_of
 from plugins.models.rule_based.clauses import known_clauses
@@ -79,7 +80,7 @@ def line(name: str, base: Measured, after: Measured) -> str:
     return f"{name:44}{mean(after) - mean(base):+8.3f}{fixed:7}{broken:7}  {parts}"
 
 
-def told(name: str, base: Measured, after: Measured, unit: str) -> dict[str, object]:
+def told(name: str, base: Measured, after: Measured, unit: str) -> dict[str, Any]:
     return result(name, mean(after), mean(base), "without it", unit, len(base))
 
 

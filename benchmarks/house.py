@@ -1,6 +1,6 @@
 """Lines and files of each room, and the walk of one case through them.
 
-`python benchmarks/house.py [CHECKOUT]`. A walk is the calls between rooms while one case is run,
+`python -m benchmarks.house [CHECKOUT]`. A walk is the calls between rooms while one case is run,
 from composing to the sealed directory. A crossing is a call from one room into another; a back-step
 is a crossing against the arrows of `pyproject.toml`: into a room that may import the caller's.
 Plugins are called through their contracts, so their groups stand above the framework.
@@ -16,7 +16,7 @@ import tomllib
 from collections import Counter
 from pathlib import Path
 
-from _measure import result
+from benchmarks._measure import result
 
 BEFORE = {"framework": 44_096, "framework + plugins + benchmarks": 65_984}
 """Lines of Python at commit 0e63ac5."""

@@ -48,7 +48,7 @@ def table(
     head += ["gist share", "remarks"]
     lines = [head, ["---"] * len(head)]
     for arm in sorted(group.arms, key=_place):
-        own = [job for b in BUDGETS if (job := group.job(arm, b)) is not None]
+        own = [kept for b in BUDGETS if (kept := group.job(arm, b)) is not None]
         first = own[0].summary
         use, ledger = first["budget_use"], first["ledger"]
         option = option_of(arm)

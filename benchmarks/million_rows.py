@@ -1,6 +1,6 @@
 """Summarise and compare a million rows, beside a plain loop over scipy on the same rows.
 
-    python benchmarks/million_rows.py
+    python -m benchmarks.million_rows
 
 5 arms, 20,000 cases, 10 repeats a case, two axes: one 0/1 decision and one graded share. Ours makes
 what a sweep prints: every arm's means with intervals, and every arm against the baseline, paired by
@@ -19,8 +19,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from _measure import result
 
+from benchmarks._measure import result
 from framework.statistics.comparison import case_means, comparison_table
 from framework.statistics.intervals import mean_intervals
 

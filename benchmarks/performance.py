@@ -146,7 +146,7 @@ def recorded(path: Path = RECORD) -> Mapping[str, float]:
     A ratio of array code to a plain loop is no property of the code alone: bm25's is 396 on one
     processor and 229 on another.
     """
-    kept = json.loads(path.read_text(encoding="utf-8"))
+    kept: dict[str, dict[str, float]] = json.loads(path.read_text(encoding="utf-8"))
     found: dict[str, float] = {}
     for ratios in kept.values():
         for name, ratio in ratios.items():

@@ -86,7 +86,8 @@ def _sealed(journal: bytes, answers: bytes) -> bytes:
 
 def _ends(answers: bytes) -> list[Mapping[str, object]]:
     """What binds each record to its case's event."""
-    end, found = 0, []
+    end = 0
+    found: list[Mapping[str, object]] = []
     for line in answers.splitlines(keepends=True):
         end += len(line)
         found.append({"answers_end": end, "record": digest_bytes(line)})

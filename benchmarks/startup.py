@@ -20,7 +20,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from _measure import result
+from benchmarks._measure import result
 
 ROOT = Path(__file__).resolve().parent.parent
 ROUNDS = 5

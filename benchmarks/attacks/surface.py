@@ -63,6 +63,7 @@ class Drawn:
 def drawn(option: str, n: int, seed: int) -> Drawn:
     """The first `n` cases of a seed."""
     domain: Any
+    mask: Callable[[str], str]
     if option == SYNTHETIC:
         answerable = {name: one.share for name, one in STRUCTURES.items() if one.absences}
         settings = LongMemEvalSyntheticSettings(shares=answerable, abstention=0.5)

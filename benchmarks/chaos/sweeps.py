@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks.chaos.faults import fault
@@ -124,7 +125,7 @@ def _clock(place: Place) -> str:
     return "; ".join([ran, reported, place.run("verify", "r")])
 
 
-def _both(place: Place, *commands: tuple[str, ...], first: str = "") -> str:
+def _both(place: Place, *commands: Sequence[str], first: str = "") -> str:
     """Two commands at once: their outcomes, in the order of the alphabet."""
     begun = [place.start(*command, first=first) for command in commands]
     return "; ".join(sorted(place.ended(process) for process in begun))
