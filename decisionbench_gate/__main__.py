@@ -64,9 +64,11 @@ def _judged(args: argparse.Namespace, scratch: Path) -> Verdict:
         checkout = scratch / "base"
         _call("git", "worktree", "add", "--detach", str(checkout), args.base)
         try:
-            here = Path.cwd().relative_to(_call("git", "rev-parse", "--show-toplevel"))
-            _install(args.install, checkout / here)
-            measure(args.overrides, run=run, cwd=checkout / here)
+            top = Path(_call("git", "rev-parse", "--show-toplevel"))
+            cwd = checkout / Path.cwd().relative_to(top)
+            path = _moved(os.environ.get("PYTHONPATH", ""), top, checkout)
+            _install(args.install, cwd)
+            measure(args.overrides, run=run, cwd=cwd, path=path)
         finally:
             _call("git", "worktree", "remove", "--force", str(checkout))
     _install(args.install, Path.cwd())
@@ -74,6 +76,18 @@ def _judged(args: argparse.Namespace, scratch: Path) -> Verdict:
     return judge(
         args.overrides, baseline=baseline, axes=axes, margin=args.margin, run=args.out.resolve()
     )
+
+
+def _moved(path: str, top: Path, checkout: Path) -> str:
+    """A PYTHONPATH whose folders of the repository at `top` are those of `checkout`.
+
+    Otherwise the base would be measured with the branch's code. Folders outside it stay.
+    """
+    found = []
+    for folder in path.split(os.pathsep):
+        inside = Path(folder).is_absolute() and Path(folder).resolve().is_relative_to(top)
+        found.append(str(checkout / Path(folder).resolve().relative_to(top)) if inside else folder)
+    return os.pathsep.join(found)
 
 
 def _install(command: str | None, folder: Path) -> None:

@@ -82,14 +82,19 @@ def judge(
     return Verdict(status=_status(gate), reason=gate["reason"], run=run)
 
 
-def measure(overrides: Sequence[str], *, run: Path, cwd: Path | None = None) -> None:
+def measure(
+    overrides: Sequence[str], *, run: Path, cwd: Path | None = None, path: str | None = None
+) -> None:
     """Run `decisionbench` into a directory; a run that is there is replaced.
 
     It is removed once the new one has begun, and stays where that could not begin. Raises NoVerdict
     where the run fails, or where the directory is there and holds anything but a run.
+
+    path : the run's PYTHONPATH; None for that of this process.
     """
+    words = (*overrides, *_QUIET, f"hydra.run.dir={run.resolve()}")
     with _replacing(run):
-        done = _called("framework", *overrides, *_QUIET, f"hydra.run.dir={run.resolve()}", cwd=cwd)
+        done = _called("framework", *words, cwd=cwd, path=path)
     if done.returncode not in _DONE:
         raise NoVerdict(_last(done.stderr) or f"decisionbench ended with {done.returncode}")
 
@@ -122,17 +127,19 @@ def _replacing(run: Path) -> Iterator[None]:
             aside.rename(run)
 
 
-def _called(module: str, *words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+def _called(
+    module: str, *words: str, cwd: Path | None = None, path: str | None = None
+) -> subprocess.CompletedProcess[str]:
     """A module of ours as a command.
 
     A folder of the caller's that is called like one of our packages is not imported: neither that
     of the current directory (-P) nor one on the path.
     """
-    path = os.pathsep.join(filter(None, (_HOME, os.environ.get("PYTHONPATH"))))
+    given = os.environ.get("PYTHONPATH") if path is None else path
     return subprocess.run(
         [sys.executable, "-P", "-m", module, *words],
         cwd=cwd,
-        env={**os.environ, "PYTHONPATH": path},
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (_HOME, given)))},
         capture_output=True,
         text=True,
         check=False,

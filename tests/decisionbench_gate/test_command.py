@@ -52,6 +52,46 @@ def test_a_branch_is_compared_with_its_base(
     assert "`exit 7`" in capsys.readouterr().out
 
 
+PLUGIN = """
+from framework.contracts import Arch
+from framework.contracts.configured import NoSettings
+from framework.records import Item
+from framework.registry import register
+
+@register("arch", "mine_by_path")
+class Mine(Arch[NoSettings]):
+    unbudgeted = True
+
+    def ingest(self, events):
+        self.events = list(events)
+
+    def recall(self, query, k):
+        kept = self.events[:KEPT]
+        return [Item(id=e.id, text=e.text, source_ids=(e.id,)) for e in kept]
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_the_base_is_measured_with_its_own_code_where_pythonpath_names_the_checkout(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, told = tmp_path / "src" / "mine_by_path.py", tmp_path / "src" / "mine-1.dist-info"
+    told.mkdir(parents=True)
+    (told / "METADATA").write_text("Metadata-Version: 2.1\nName: mine\nVersion: 1\n")
+    (told / "entry_points.txt").write_text("[decisionbench.plugins]\nmine = mine_by_path\n")
+    code.write_text(PLUGIN.replace("KEPT", "1000"))
+    git(tmp_path, "init", "-q")
+    git(tmp_path, "add", "src")
+    git(tmp_path, "commit", "-qm", "A memory that keeps all")
+    code.write_text(PLUGIN.replace("KEPT", "0"))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path / "src"))
+    words = [word for word in WORDS if not word.startswith(("--config-dir", "arch="))]
+    assert main(["--base", "HEAD", *words, "arch=mine_by_path"]) == 3
+    assert capsys.readouterr().out.startswith("memory gate: worse. p_ret: failed")
+
+
 @pytest.mark.parametrize("name", ["mine", "mine-base"])
 def test_a_directory_that_is_no_run_is_refused_before_anything_is_done(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
