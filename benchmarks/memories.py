@@ -92,10 +92,10 @@ SETTINGS: Final = (
     Setting(name="loan", overrides=("domain=loan", "n_cases=60")),
     Setting(
         name="office_numbers",
-        overrides=("domain=office", "domain.aliases=0", "n_cases=80"),
+        overrides=("domain=office", "domain.aliases=0", "n_cases=96"),
         limit=_ALL,
     ),
-    Setting(name="office", overrides=("domain=office", "n_cases=80"), limit=_ALL),
+    Setting(name="office", overrides=("domain=office", "n_cases=96"), limit=_ALL),
     Setting(
         name="longmemeval",
         overrides=("domain=longmemeval", "n_cases=null"),
