@@ -14,6 +14,8 @@ from framework.text.counting import counted
 from plugins.models.local.model import PACKAGED
 
 ARMS: Final = ("none", "bm25", "dense", "typed_graph", "full_context", "oracle")
+ALSO: Final = ("bm25_content",)
+"""Arms of ours that stand in some settings alone."""
 LIKE: Final = ("consolidate", "paged", "linked_notes", "graph_ppr", "raptor")
 """Arms of ours in the manner of published systems."""
 NEAREST: Final = {
@@ -186,7 +188,7 @@ def by_depth(setting: str, jobs: Sequence[Job], depths: Sequence[int]) -> list[s
 
 def _place(arm: str) -> int:
     """Systems of others first, then the references, then ours in their manner."""
-    known, name = [*ARMS, *LIKE], option_of(arm)
+    known, name = [*ARMS, *ALSO, *LIKE], option_of(arm)
     return known.index(name) if name in known else -1
 
 
