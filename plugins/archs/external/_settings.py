@@ -85,9 +85,14 @@ class SystemSettings(Bounded):
         }
 
     @property
+    def deletion(self) -> Any:
+        """How an event is deleted, as it is declared; None where it is not."""
+        return None
+
+    @property
     def offers_deletion(self) -> bool:
         """Whether it says how an event is deleted."""
-        return False
+        return self.deletion is not None
 
     @property
     def drivers(self) -> dict[str, str]:
@@ -271,8 +276,8 @@ class CalledSettings(SystemSettings):
         return known
 
     @property
-    def offers_deletion(self) -> bool:
-        return self.forget is not None
+    def deletion(self) -> Any:
+        return self.forget
 
     @property
     def is_started(self) -> bool:

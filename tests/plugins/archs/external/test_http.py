@@ -44,13 +44,18 @@ APART: dict[str, Any] = {
 class Service:
     """A memory service: a store for each tenant, and ids of its own."""
 
-    def __init__(self) -> None:
+    def __init__(self, fault: str = "") -> None:
+        self.fault = fault
         self.stores: dict[str, Toy] = {}
         self.seen: list[Request] = []
 
     def __call__(self, request: Request) -> Response:
         self.seen.append(request)
-        store = self.stores.setdefault(request.path, Toy())
+        path, _, uid = request.path.partition("/uid-")
+        store = self.stores.setdefault(path, Toy(self.fault))
+        if request.method == "DELETE" and uid:
+            store.forget(f"uid-{uid}")
+            return Response(status=204)
         if request.method == "DELETE":
             self.stores.clear()
             return Response(status=204)
@@ -476,6 +481,36 @@ class Later:
         self.settling.append(uid)
         self.left[uid] -= 1
         return _json({"work": {"done": self.left[uid] <= 0}})
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({}, "declare `settle`, so that a search waits until writes are processed"),
+        (
+            {"settle": {"path": "/{tenant}/state", "method": "GET", "fields": {"q": "", "top": 0}}},
+            "its `settle` ends too early; `until` says what its answer has to hold",
+        ),
+    ],
+    ids=["no settle", "too early"],
+)
+def test_a_service_that_indexes_after_its_answer_is_told_with_the_setting(
+    given: dict[str, Any], said: str, httpserver: HTTPServer
+) -> None:
+    httpserver.expect_request(_Any()).respond_with_handler(Service("late_index"))
+    finding = check("late", HttpMemory, settings(httpserver, **given))
+    assert finding.passed is False
+    assert finding.text.endswith(f" s later: {said}")
+
+
+@pytest.mark.parametrize(("fault", "passed"), [("", True), ("deaf_forget", False)])
+def test_a_deletion_by_the_id_that_the_service_gave_is_probed(
+    fault: str, passed: bool, httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("plugins.archs.external.canaries._SOON_S", 0.0)
+    httpserver.expect_request(_Any()).respond_with_handler(Service(fault))
+    gone = {"path": "/v1/{tenant}/memories/{given}", "method": "DELETE"}
+    assert check("forget", HttpMemory, settings(httpserver, forget=gone)).passed is passed
 
 
 SETTLE: dict[str, Any] = {
