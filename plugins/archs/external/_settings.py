@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, quote, urlsplit
 
 from framework.bounds import Bounded, above, at_least
 from framework.errors import UserError
@@ -26,7 +26,9 @@ from plugins.archs.external._mapping import (
     check_keys,
     check_template,
     check_variables,
+    check_words,
     fill,
+    fill_text,
     uses,
 )
 from plugins.archs.external._npm import NpmEnvironment
@@ -198,6 +200,8 @@ class CommandSettings(SystemSettings):
             environment.require()
         check_variables(self)
         check_keys(self.environment, "environment")
+        check_words(self.environment.values(), "environment")
+        check_words(self.command, "command")
         values = {**dict.fromkeys(self.starts, ""), **self.places}
         program = fill(self.command[0], values)
         if "/" in program and not Path(program).is_absolute():  # its place is the fresh home
@@ -243,6 +247,8 @@ class CalledSettings(SystemSettings):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_template(self.headers, (), "headers")
+        starts = getattr(self, "starts", ())
+        check_template(self.address, [name for name in starts if name == "port"], "address")
         write = getattr(self, self.writes)
         for name, call, allowed in (
             (self.writes, write, EVENT),
@@ -279,6 +285,10 @@ class CalledSettings(SystemSettings):
     def deletion(self) -> Any:
         return self.forget
 
+    def reached(self, **values: Any) -> str:
+        """The address with what its placeholders mean, in the form that an address takes."""
+        return fill_text(self.address, values, lambda value: quote(str(value), safe=":/"))
+
     @property
     def is_started(self) -> bool:
         """Whether it is started for every history, and so has nothing of another."""
@@ -297,6 +307,27 @@ class CalledSettings(SystemSettings):
                 raise UserError(f"arch.{name}: it has to be declared (any-memory.md)")
         check_variables(self)
         check_keys(self.headers, "headers")
-        url = urlsplit(self.address)
+        for name in (self.writes, "search", "reset", "forget", "settle"):
+            call = getattr(self, name)
+            if call is not None:
+                check_keys(call.filled, name)
+                check_words([getattr(call, "path", "")], name)
+
+    def require_address(self) -> SplitResult:
+        """The address in its parts. Raises UserError where it is none, or has a key in it."""
+        check_variables(self)
+        url = urlsplit(self.reached(port=1))
+        if url.scheme not in ("http", "https") or not url.hostname or not _has_port(url):
+            raise UserError(f"arch.address: {self.address!r} given, http(s)://host expected")
         if url.username or url.password:
             raise UserError("arch.address: no name or password: a key is a header, as {env.NAME}")
+        check_words([self.address], "address")
+        return url
+
+
+def _has_port(url: SplitResult) -> bool:
+    """Whether its port is a number, or left out."""
+    try:
+        return url.port != 0
+    except ValueError:
+        return False

@@ -74,6 +74,8 @@ class McpMemory(ExternalMemory[McpSettings]):
             raise UserError("arch.command: a command or an address is required, and not both")
         if self.settings.command:
             self.settings.require_command()
+        else:
+            self.settings.require_address()
         self.settings.require_calls()
 
     def open(self, proxy: Proxy | None = None) -> System:
@@ -128,6 +130,7 @@ class McpSystem(CalledSystem[Tool]):
         # Past our own deadline, which is the one that is told.
         patience = self._settings.timeout_seconds + 5
         logging.getLogger("mcp").setLevel(logging.CRITICAL)  # what fails is told by the call
+        logging.getLogger("httpx2").setLevel(logging.WARNING)  # an address may have a key
         try:
             async with (
                 self._server() as server,
@@ -151,7 +154,7 @@ class McpSystem(CalledSystem[Tool]):
             headers = fill(self._settings.headers, {})
             patience = self._settings.timeout_seconds
             async with BoundedClient(headers=headers, timeout=patience) as http:
-                yield streamable_http_client(self._settings.address, http_client=http)
+                yield streamable_http_client(self._settings.reached(), http_client=http)
             return
         from mcp import StdioServerParameters, stdio_client
 

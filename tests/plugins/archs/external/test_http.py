@@ -258,6 +258,19 @@ def test_a_key_is_in_no_error_and_no_result(
     assert "sk-" not in str(failed.value)
 
 
+def test_an_address_may_name_variables(
+    httpserver: HTTPServer, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMORY_HOST", f"127.0.0.1:{httpserver.port}")
+    given = settings(httpserver, address="http://{env.MEMORY_HOST}/v2")
+    open_arch(HttpMemory, given, history())
+    assert {request.path.split("/")[1] for request in service.seen} == {"v2"}
+    monkeypatch.setenv("MEMORY_HOST", "me:pa55@127.0.0.1")
+    with pytest.raises(UserError, match=r"arch\.address: .*MEMORY_HOST\}/v2' given, http") as told:
+        open_arch(HttpMemory, given, history())
+    assert "pa55" not in str(told.value)
+
+
 def test_an_address_where_nothing_listens_is_named(httpserver: HTTPServer) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
@@ -442,6 +455,17 @@ def test_an_answer_that_does_not_come_is_told(httpserver: HTTPServer) -> None:
         ({"write": {"path": "/{text}"}}, r"arch\.write .*no such setting; allowed: add, address"),
         ({"add": {"path": "/{tenent}"}}, r"add: no placeholder \{tenent\}; did you mean 'tenant'"),
         ({"answer": {"itms": "x"}}, r"arch\.answer .*itms: no such key; did you mean 'items'"),
+        ({"address": "http://h:80a"}, r"arch\.address: 'http://h:80a' given, http\(s\)://host"),
+        ({"address": "http://h:{port}"}, r"address: \{port\} is of a server that a command"),
+        ({"address": "http://{env.NO_SUCH}"}, r"\{env\.NO_SUCH\}: NO_SUCH is not set"),
+        (
+            {"search": {"path": "/{tenant}/{query}", "fields": {"token": "mine-0123456789"}}},
+            r"arch\.search: token: a mapping is stored, so a key comes from the environment",
+        ),
+        (
+            {"forget": {"path": "/one?api_key=mine-0123456789"}},
+            r"arch\.forget: api_key: a mapping is stored",
+        ),
         ({"until": {"done": True}}, "until: of the answer of settle, which is not declared"),
         ({"settle": {"path": "/{text}"}}, r"settle: no placeholder \{text\}"),
         (

@@ -12,8 +12,11 @@ from plugins.archs.external._mapping import (
     EVENT,
     AnswerPaths,
     Found,
+    Secrets,
     SystemFailed,
+    check_keys,
     check_template,
+    check_words,
     fill,
     fill_text,
     found_of,
@@ -73,6 +76,89 @@ def test_keys_come_from_the_environment_and_are_missed_in_one_line(
     assert fill("Bearer {env.A_KEY}", {}) == "Bearer secret"
     with pytest.raises(UserError, match="NO_KEY is not set"):
         fill("{env.NO_KEY}", {})
+
+
+LITERAL = "mine-0123456789"
+
+
+@pytest.mark.parametrize(
+    ("template", "name"),
+    [
+        ({"X-Key": LITERAL}, "X-Key"),
+        ({"auth": {"api_key": LITERAL}}, "api_key"),
+        ({"q": "{query}", "of": [{"token": LITERAL}]}, "token"),
+        (["/path", {"password": 123456789012}], "password"),
+        ({"token": ["{tenant}", LITERAL]}, "token"),
+    ],
+)
+def test_a_key_in_the_fields_of_a_call_is_refused_at_any_depth(template: Any, name: str) -> None:
+    with pytest.raises(UserError, match=rf"arch\.add: {name}: a mapping is stored, so a key"):
+        check_keys(template, "add")
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        {"key": "{metadata.session}", "token": "memory of {tenant}"},
+        {"api_key": "{env.A_KEY}", "key": "short", "keys": LITERAL, "token": None},
+        {"credentials": {"provider": "a-provider-by-name"}, "password": True},
+    ],
+)
+def test_what_is_filled_or_short_or_named_otherwise_is_no_key(template: Any) -> None:
+    check_keys(template, "add")
+
+
+@pytest.mark.parametrize(
+    ("words", "name"),
+    [
+        (["serve", f"--api-key={LITERAL}"], "--api-key"),
+        (["serve", "--token", LITERAL], "--token"),
+        (["serve", "--password", LITERAL, "--port", "80"], "--password"),
+        (["env", f"OPENAI_API_KEY={LITERAL}", "serve"], "OPENAI_API_KEY"),
+        (["sh", "-c", f"export TOKEN='{LITERAL}'; serve"], "TOKEN"),
+        (["proxy", "--header", f"Authorization: Bearer {LITERAL}"], "Authorization"),
+        (["serve", f'{{"apiKey": "{LITERAL}"}}'], "apiKey"),
+        ([f"https://host/mcp?a=1&tavilyApiKey={LITERAL}&b=2"], "tavilyApiKey"),
+        ([f"postgres://me:{LITERAL}@host/db"], "the password of an address"),
+    ],
+)
+def test_a_key_in_a_word_of_a_command_or_in_an_address_is_refused(
+    words: list[str], name: str
+) -> None:
+    with pytest.raises(UserError, match=rf"arch\.command: {name}: .* as \{{env\.NAME\}}") as told:
+        check_words(words, "command")
+    assert LITERAL not in str(told.value)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["serve", "--api-key", "{env.A_KEY}", "--token={env.A_TOKEN}"],
+        ["serve", "--token", "--a-long-option-name", "--key", "/etc/ssl/private/key.pem"],
+        ["sh", "-c", "TOKEN=$A_VARIABLE_OF_SHELL serve --key=/etc/ssl/private/key.pem"],
+        ["serve", "--tokenizer", "a-tokenizer-by-name", "--max-tokens=100000000000"],
+        ["https://host:8000/a/path/mcp?key={env.A_KEY}", "postgres://me:short@host/db"],
+        ["serve", "token", "is-a-word-of-12"],
+    ],
+)
+def test_a_placeholder_a_file_and_a_word_are_no_key(words: list[str]) -> None:
+    check_words(words, "command")
+
+
+@pytest.mark.parametrize("value", ["429", "localhs"])
+def test_a_value_of_the_environment_that_may_be_any_word_is_hidden_nowhere(
+    value: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("A_NUMBER", value)
+    secrets = Secrets({"user": "{env.A_NUMBER}"})
+    said = f"add: status {value}: too many"
+    assert secrets.hide(said) == said
+    assert secrets.longest == 0
+    found = [Found(text=f"room {value}")]
+    assert secrets.check(found) == found
+    monkeypatch.setenv("A_NUMBER", f"{value}-long")
+    hidden = Secrets({"user": "{env.A_NUMBER}"})
+    assert hidden.hide(f"{said}, {value}-long") == f"{said}, ***"
 
 
 def test_a_variable_needs_a_name() -> None:

@@ -208,6 +208,9 @@ def test_an_estimate_starts_nothing_and_says_so_in_one_line(
         ({"command": "sh"}, "arch.command (arch=mine): 'sh' given, a list of text expected"),
         ({"comand": ["sh"]}, "arch.comand (arch=mine): no such setting; did you mean"),
         ({"command": ["sh"], "environment": {"A_KEY": "sk-0123456789"}}, "arch.environment: A_KEY"),
+        ({"command": ["sh", "--api-key", "sk-0123456789"]}, "arch.command: --api-key: a mapping"),
+        ({"command": ["sh"], "environment": {"URL": "http://h?token=0123456789ab"}},
+         "arch.environment: token: a mapping is stored"),
         ({"command": ["sh", "{env.NO_SUCH}"]}, "arch.command: {env.NO_SUCH}: NO_SUCH is not set"),
     ],
 )  # fmt: skip
@@ -218,6 +221,16 @@ def test_a_mistake_in_a_mapping_is_one_line_and_nothing_is_written(
     monkeypatch.chdir(runs_dir)
     assert said in started(capsys, runs_dir, **mapping).mistake
     assert not (runs_dir / "runs").exists()
+
+
+def test_a_key_that_is_too_short_to_be_hidden_is_told(
+    capsys: pytest.CaptureFixture[str], runs_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(runs_dir)
+    monkeypatch.setenv("SHORT_KEY", "1234567")
+    done = started(capsys, runs_dir, command=SHELL, environment={"K": "{env.SHORT_KEY}"})
+    said = "arch.environment: the value of SHORT_KEY has fewer than 8 characters, so it is not"
+    assert done.err.count(said) == 1
 
 
 def test_a_file_beside_the_caller_is_named_as_such(
