@@ -85,32 +85,47 @@ class AnswerPaths:
 
     def read(self, answer: Any) -> list[Found]:
         """The results in an answer, best first. Raises SystemFailed where a path leads nowhere."""
-        held = _gathered(answer, self.items)
+        held = _gathered(answer, self.items, "answer.items: the answer")
         if isinstance(held, str):
             parts = held.split(self.split) if self.split else [held]
             return [Found(text=part.strip()) for part in parts if part.strip()]
         if held is not None and not isinstance(held, list):
-            raise SystemFailed(f"{self.items or 'the answer'}: a list of results was declared")
+            it = repr(self.items) if self.items else "the answer"
+            raise SystemFailed(
+                f"answer.items: {it} is {_kind(held)}, a list of results was declared"
+            )
         return [self._one(result) for result in held or ()]
 
     def _one(self, result: Any) -> Found:
+        text = at(result, self.text, "answer.text: a result")
+        for part in text if isinstance(text, list) else (text,):
+            if isinstance(part, (Mapping, list)):
+                it = repr(self.text) if self.text else "a result"
+                raise SystemFailed(f"answer.text: {it} is {_kind(part)}, a text was declared")
         return found_of(
-            at(result, self.text),
-            at(result, self.id) if self.id else None,
-            at(result, self.score) if self.score else None,
+            text,
+            at(result, self.id, "answer.id: a result") if self.id else None,
+            at(result, self.score, "answer.score: a result") if self.score else None,
         )
 
 
-def _gathered(answer: Any, path: str) -> Any:
+def _kind(value: Any) -> str:
+    """What a value of an answer is, in words."""
+    if isinstance(value, Mapping):
+        return f"an object with {sorted(value)}"
+    return "a list" if isinstance(value, list) else f"{value!r:.80}"
+
+
+def _gathered(answer: Any, path: str, whose: str) -> Any:
     """The value at a dotted path; with a `*` in it the lists in every part, as one."""
     before, star, after = path.partition("*")
     if not star:
-        return at(answer, path)
-    held = at(answer, before.rstrip("."))
+        return at(answer, path, whose)
+    held = at(answer, before.rstrip("."), whose)
     parts = held.values() if isinstance(held, Mapping) else held
     if isinstance(parts, str) or not isinstance(parts, Iterable):
         raise SystemFailed(f"{path}: {before.rstrip('.') or 'the answer'} has no parts")
-    found = [_gathered(part, after.lstrip(".")) or [] for part in parts if part is not None]
+    found = [_gathered(part, after.lstrip("."), whose) or [] for part in parts if part is not None]
     if not all(isinstance(one, list) for one in found):
         raise SystemFailed(f"{path}: lists of results were declared")
     return [result for one in found for result in one]
@@ -130,8 +145,11 @@ def found_of(text: Any, ids: Any, score: Any) -> Found:
     )
 
 
-def at(answer: Any, path: str) -> Any:
-    """The value at a dotted path. Raises SystemFailed that says where it ends and what is there."""
+def at(answer: Any, path: str, whose: str) -> Any:
+    """The value at a dotted path. Raises SystemFailed that says where it ends and what is there.
+
+    whose : the setting that has the path, and what it is a path in.
+    """
     value = answer
     for word in path.split(".") if path else ():
         if isinstance(value, Mapping) and word in value:
@@ -140,7 +158,7 @@ def at(answer: Any, path: str) -> Any:
             value = value[int(word)]
         else:
             there = sorted(value) if isinstance(value, Mapping) else type(value).__name__
-            raise SystemFailed(f"the answer has no {path!r}: {word!r} is not in {there}")
+            raise SystemFailed(f"{whose} has no {path!r}: {word!r} is not in {there}")
     return value
 
 

@@ -272,7 +272,7 @@ class CalledSettings(SystemSettings):
         if self.address and not self.is_started and together and self.reset is None:
             raise ValueError(
                 "reset: a server keeps what it was told: declare how it forgets, or use {tenant} "
-                "in both write and search"
+                f"in both {self.writes} and search"
             )
 
     def identity(self) -> dict[str, Any]:
@@ -302,9 +302,13 @@ class CalledSettings(SystemSettings):
 
     def require_calls(self) -> None:
         """Raise UserError where a call is not declared, or a key is: it has to be a variable's."""
-        for name in (self.writes, "search", "answer"):
+        for name, what in (
+            (self.writes, "the call that writes"),
+            ("search", "the call that searches"),
+            ("answer", "where the results of a search are (items, text)"),
+        ):
             if getattr(self, name) is None:
-                raise UserError(f"arch.{name}: it has to be declared (any-memory.md)")
+                raise UserError(f"arch.{name}: it has to be declared: {what}")
         check_variables(self)
         check_keys(self.headers, "headers")
         for name in (self.writes, "search", "reset", "forget", "settle"):

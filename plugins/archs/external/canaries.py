@@ -23,7 +23,7 @@ from framework.models.client import Ledger, track_usage
 from framework.records import Event
 from framework.registry import register
 from plugins.archs.external._kept import keep, kept, left_out, place_of, without_vectors
-from plugins.archs.external._mapping import Found, NoReset, SystemFailed
+from plugins.archs.external._mapping import Found, NoReset, SystemFailed, uses
 from plugins.archs.external._memory import ExternalMemory, System
 from plugins.archs.external._settings import CalledSettings
 from plugins.archs.external._trace import Tracer
@@ -137,7 +137,7 @@ def seconds_until(holds: Callable[[], bool]) -> float | None:
 
 
 def waited(settings: Any, is_found: Callable[[], bool]) -> str:
-    """What waiting shows of what a search missed, as the end of a sentence on that."""
+    """What waiting shows of what a search missed, as the end of "it is not found"."""
     after = seconds_until(is_found)
     if after is None:
         return f", nor within {_SOON_S:g} s"
@@ -180,9 +180,9 @@ def recalls(stand: Stand) -> str:
         return [n for n in asked if code(n) not in texts(system.search(known[n][0], RESULTS))]
 
     if missed := lost(range(len(known))):
-        said = f"{len(missed)} of {len(known)} facts did not come back"
-        first = f"{known[missed[0]][0]!r} first"
-        raise _Wrong(f"{said} ({first}){waited(stand.settings, lambda: not lost(missed))}")
+        said = f"of {len(known)} facts {len(missed)} ({known[missed[0]][0]!r} first)"
+        later = waited(stand.settings, lambda: not lost(missed))
+        raise _Wrong(f"{said} were not found{later}")
     return f"{len(known)} of {len(known)} facts came back"
 
 
@@ -257,12 +257,19 @@ def deterministic(stand: Stand) -> str:
     return "two runs of a small history gave the same results, as declared"
 
 
+def _without_limit(settings: Any) -> str:
+    """That the number of results is not sent, where it is not."""
+    called = isinstance(settings, CalledSettings) and not uses(settings.search.filled, "limit")
+    return ": {limit} is nowhere in `search`" if called else ""
+
+
 @canary
 def limit(stand: Stand) -> str:
     """It gives no more results than it is asked for."""
     found = stand.open([event for _, event in facts()]).search("The", 3)
     if len(found) > 3:
-        raise _Wrong(f"3 results were asked for, {len(found)} came")
+        reason = _without_limit(stand.settings)
+        raise _Wrong(f"3 results were asked for, {len(found)} came{reason}")
     if not found:
         raise _Wrong("a search for a word of all 24 facts found nothing")
     return f"3 results were asked for, {len(found)} came"
@@ -274,8 +281,10 @@ def plenty(stand: Stand) -> str:
     wanted, known = 20, facts()
     found = stand.open([event for _, event in known]).search(" ".join(THINGS), wanted)
     if len(found) < wanted:
+        reason = _without_limit(stand.settings)
         raise _Wrong(
             f"{wanted} results were asked for, {len(found)} came, and {len(known)} share a word"
+            f"{reason}"
         )
     return f"{wanted} results were asked for, {len(found)} came"
 

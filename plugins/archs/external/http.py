@@ -192,7 +192,8 @@ class HttpSystem(CalledSystem[Endpoint]):
         return failed
 
     def tools(self) -> list[str]:
-        named = (self._settings.add, self._settings.search, self._settings.reset)
+        told = self._settings
+        named = (told.add, told.search, told.reset, told.settle, told.forget)
         return [f"{one.method} {one.path}" for one in named if one is not None]
 
     def close(self) -> None:
@@ -243,18 +244,25 @@ class HttpSystem(CalledSystem[Endpoint]):
                 said = f"no answer from {self._url.netloc} within {seconds:g} s"
             elif isinstance(error, ConnectionRefusedError):
                 said = f"nothing listens at {self._url.netloc}"
+            elif isinstance(error, socket.gaierror):
+                said = f"no host of the name {self._url.hostname} is known"
+            elif isinstance(error, ssl.SSLError):
+                said += " (the address says https)"
             # A connection that `close` shut ends in whatever the transport makes of it.
             raise SystemFailed(
                 f"{what}: {'it was closed' if self._closed.is_set() else said}"
             ) from None
+        # As declared: what a request was filled with may be long, or a secret.
+        asked = f"{call.method} {(self._settings.address or _HERE).rstrip('/')}{call.path}"
         if not 200 <= status < 300:
-            said = self._secrets.hide(read.decode(errors="replace"))
-            raise SystemFailed(f"{what}: status {status}: {said[:200]}")
+            said = " ".join(self._secrets.hide(read.decode(errors="replace")).split())
+            why = f"status {status}: {said[:200]}" if said else f"status {status}"
+            raise SystemFailed(f"{what}: {why} ({asked})")
         try:
             return read_json(read) if read.strip() else None
         except ValueError:
             told = self._secrets.hide(read.decode(errors="replace")).strip()
-            raise SystemFailed(f"{what}: the answer is no JSON: {told[:80]!r}") from None
+            raise SystemFailed(f"{what}: the answer is no JSON: {told[:80]!r} ({asked})") from None
 
     def _exchange(
         self, method: str, target: str, body: bytes | None, headers: Mapping[str, str], end: float

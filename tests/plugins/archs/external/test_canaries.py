@@ -127,8 +127,8 @@ def test_a_fault_is_caught_by_name(fault: str, tmp_path: Path) -> None:
         ("deaf_forget", "forget", "a fact was deleted, and 'QX-87109' is found within 0.1 s"),
         ("forgets_all", "forget", "after another was deleted: 'QX-95028' is not among 0 results"),
         ("frozen_index", "late", "is not found, nor within 0.1 s"),
-        ("empty_recall", "recalls", "24 of 24 facts did not come back ('locker of Marta Ilves' "
-         "first), nor within 0.1 s"),
+        ("empty_recall", "recalls", "of 24 facts 24 ('locker of Marta Ilves' first) were not "
+         "found, nor within 0.1 s"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_told(

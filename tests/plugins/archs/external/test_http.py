@@ -279,6 +279,30 @@ def test_an_address_where_nothing_listens_is_named(httpserver: HTTPServer) -> No
         HttpSystem(given, "t").write(history()[0])
 
 
+def test_an_address_that_is_wrong_is_told(
+    httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secure = settings(httpserver, address=f"https://127.0.0.1:{httpserver.port}")
+    with pytest.raises(SystemFailed, match=r"add: SSL\w*Error: .* \(the address says https\)$"):
+        HttpSystem(secure, "t").write(history()[0])
+
+    def unknown(*_: object, **__: object) -> None:
+        raise socket.gaierror(-2, "Name or service not known")
+
+    monkeypatch.setattr(socket, "getaddrinfo", unknown)
+    nowhere = settings(httpserver, address="http://nowhere.invalid")
+    with pytest.raises(SystemFailed, match=r"add: no host of the name nowhere\.invalid is known$"):
+        HttpSystem(nowhere, "t").write(history()[0])
+
+
+def test_a_limit_that_is_not_sent_is_told(httpserver: HTTPServer, service: Service) -> None:
+    search = {**APART["search"], "fields": {"q": "{query}", "top": 10}}
+    for name, came in (("limit", "3 results were asked for, 10 came"), ("plenty", "10 came, and")):
+        finding = check(name, HttpMemory, settings(httpserver, search=search))
+        assert came in finding.text
+        assert finding.text.endswith(": {limit} is nowhere in `search`")
+
+
 def test_an_answer_of_a_byte_now_and_then_ends_in_time_too() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
 
@@ -399,9 +423,16 @@ def test_a_field_of_metadata_may_be_part_of_a_path(httpserver: HTTPServer) -> No
 @pytest.mark.parametrize(
     ("respond", "said"),
     [
-        (lambda _: Response("no such user", status=404), "add: status 404: no such user"),
-        (lambda _: Response("<html>"), "add: the answer is no JSON: '<html>'"),
-        (lambda _: _json({"id": 1}), r"no 'memory.uid': 'memory' is not in \['id'\]"),
+        (
+            lambda _: Response("no\n such <b>user", status=404),
+            r"add: status 404: no such <b>user \(POST http://\S+:\d+/v1/\{tenant\}/memories\)$",
+        ),
+        (lambda _: Response(status=501), r"add: status 501 \(POST http://"),
+        (lambda _: Response("<html>"), r"add: the answer is no JSON: '<html>' \(POST http://"),
+        (
+            lambda _: _json({"id": 1}),
+            r"^add\.id: the answer has no 'memory.uid': 'memory' is not in \['id'\]",
+        ),
         (lambda _: Response(b" " * (17 << 20)), "it answered more than 16,777,216 bytes"),
     ],
 )

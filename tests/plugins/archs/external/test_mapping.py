@@ -222,6 +222,27 @@ def test_a_path_that_leads_nowhere_is_an_error_and_no_empty_memory(
         AnswerPaths(**paths).read({"items": [{"text": "a"}]})
 
 
+@pytest.mark.parametrize(
+    ("paths", "said"),
+    [
+        ({"items": "hits"}, "answer.items: the answer has no 'hits': 'hits' is not in ['items']"),
+        ({"items": "items.0"}, "answer.items: 'items.0' is an object with ['id', 'text'], a list"),
+        ({"items": ""}, "answer.items: the answer is an object with ['items'], a list of results"),
+        ({"text": "memory"}, "answer.text: a result has no 'memory': 'memory' is not in ['id', 't"),
+        ({"text": ""}, "answer.text: a result is an object with ['id', 'text'], a text was decla"),
+        ({"text": "id"}, "answer.text: 'id' is an object with ['uid'], a text was declared"),
+        ({"id": "uid"}, "answer.id: a result has no 'uid': 'uid' is not in ['id', 'text']"),
+        ({"score": "rank"}, "answer.score: a result has no 'rank': "),
+    ],
+)
+def test_what_an_answer_has_otherwise_is_told_with_the_setting(
+    paths: dict[str, str], said: str
+) -> None:
+    with pytest.raises(SystemFailed) as told:
+        AnswerPaths(**paths).read({"items": [{"text": "a", "id": {"uid": 1}}]})
+    assert str(told.value).startswith(said)
+
+
 def test_a_score_that_no_number_holds_is_the_systems_fault() -> None:
     with pytest.raises(SystemFailed, match="too large a number"):
         AnswerPaths(score="score").read({"items": [{"text": "a", "score": 10**400}]})

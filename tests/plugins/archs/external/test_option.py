@@ -223,6 +223,22 @@ def test_a_mistake_in_a_mapping_is_one_line_and_nothing_is_written(
     assert not (runs_dir / "runs").exists()
 
 
+@pytest.mark.parametrize(
+    ("arch", "said"),
+    [
+        ("none,mine", "arch=mine: arch.command: 'no-such-program' is not installed"),
+        ("none,process", "error: arch.command: a command that starts the system is required"),
+    ],
+)
+def test_a_mapping_of_a_sweep_that_can_not_be_started_is_named(
+    arch: str, said: str, capsys: pytest.CaptureFixture[str], runs_dir: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.chdir(runs_dir)
+    done = started(capsys, runs_dir, "-m", f"arch={arch}", command=["no-such-program"])
+    assert said in done.err
+
+
 def test_a_key_that_is_too_short_to_be_hidden_is_told(
     capsys: pytest.CaptureFixture[str], runs_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
