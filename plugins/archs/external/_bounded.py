@@ -15,7 +15,7 @@ class BoundedClient(AsyncClient):
     """Answers come as they are, and end: one that was compressed could grow to any size.
 
     Raises ReadError for an answer that is compressed, or longer than `MOST_BYTES`.
-    refused : the status of the last answer that was none of success; 0 where there was no such.
+    refused : the status of the last request with content, where that was an error; else 0.
     """
 
     refused = 0
@@ -25,7 +25,8 @@ class BoundedClient(AsyncClient):
         request.headers["accept-encoding"] = "identity"
         response = await super().send(request, stream=True, **options)
         try:
-            self.refused = response.status_code if response.is_error else 0
+            if request.method == "POST":  # a stream of GET may be refused, and nothing fails
+                self.refused = response.status_code if response.is_error else 0
             coding = response.headers.get("content-encoding", "identity").strip().lower()
             if coding not in ("", "identity"):
                 raise ReadError("an answer that is compressed, which was not asked for")

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from typing import Any, Final, Generic, Protocol, TypeVar
 
 from framework.records import Event
+from plugins.archs.external._keys import Secrets
 from plugins.archs.external._mapping import (
     AnswerPaths,
     Found,
     NoReset,
-    Secrets,
     SystemFailed,
     at,
     uses,

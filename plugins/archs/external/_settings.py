@@ -15,6 +15,7 @@ from framework.errors import UserError
 from framework.records import EMPTY
 from plugins.archs.external._drivers import drivers_of
 from plugins.archs.external._environment import Environment
+from plugins.archs.external._keys import check_keys, check_variables, check_words
 from plugins.archs.external._mapping import (
     EVENT,
     FORGET,
@@ -23,10 +24,7 @@ from plugins.archs.external._mapping import (
     SETTLE,
     START,
     AnswerPaths,
-    check_keys,
     check_template,
-    check_variables,
-    check_words,
     fill,
     fill_text,
     uses,

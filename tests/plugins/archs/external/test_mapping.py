@@ -8,15 +8,13 @@ import pytest
 
 from framework.errors import UserError
 from framework.records import Event
+from plugins.archs.external._keys import Secrets, check_keys, check_words
 from plugins.archs.external._mapping import (
     EVENT,
     AnswerPaths,
     Found,
-    Secrets,
     SystemFailed,
-    check_keys,
     check_template,
-    check_words,
     fill,
     fill_text,
     found_of,
