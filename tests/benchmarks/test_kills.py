@@ -32,8 +32,8 @@ def test_the_page_tells_what_was_recorded() -> None:
     counts = [
         where[one] for one in ("start", "before the first row", "between cases", "after the seal")
     ]
-    assert re.findall(r"\((\d+) while it started, (\d+) before the first row, (\d+) between cases, "
-                      r"(\d+) after the end\)", said) == [tuple(map(str, counts))]  # fmt: skip
+    assert re.findall(r"(\d+) during the start, (\d+) before the first row, (\d+) between cases, "
+                      r"(\d+) after the end", said) == [tuple(map(str, counts))]  # fmt: skip
     assert f"100 kills in {found['runs']} runs" in said
     again = found["paid_again"]
     assert f"{again['calls']} calls were paid for again, at {again['kills']} kills" in said
