@@ -25,7 +25,7 @@ class BM25ArmSettings(BM25Settings):
 
 @register("arch", "bm25")
 class BM25(Arch[BM25ArmSettings]):
-    """Every event ranked by Okapi BM25 against the task's query (Depth 5.3).
+    """All events, ranked by Okapi BM25 for the task's query (Depth 5.3).
 
     Scores are those of `rank_bm25.BM25Okapi`; ties stay in order of arrival, and an event that
     scores 0 or less keeps its place at the end rather than being dropped. The whole store is ranked

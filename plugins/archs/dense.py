@@ -27,7 +27,7 @@ class DenseSettings:
 
 @register("arch", "dense")
 class Dense(Arch[DenseSettings]):
-    """Every event ranked by inner product with the query, both embedded (Depth 5.1).
+    """All events, ranked by the inner product of their embedding and the query's (Depth 5.1).
 
     The embedder is the run's: with `embedder=hashing` similarity is overlap of words and the arm no
     bi-encoder; `embedder=e5`, `minilm` or `openai` make it one. Search is exact (faiss

@@ -29,7 +29,7 @@ class FiguresFirstSettings:
 
 @register("arch", "figures_first")
 class FiguresFirst(Arch[FiguresFirstSettings]):
-    """Of each event only the sentences that hold a figure: what is stated in figures, unasked.
+    """Only the sentences of each event that contain a figure. Control: what figures alone reveal.
 
     A control for domains whose gold is a value: a view holds several times as many values as it
     would whole events, and says of none what it is good for. A digit inside a word or behind a

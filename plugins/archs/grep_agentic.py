@@ -31,7 +31,7 @@ class GrepAgenticSettings(Bounded):
 
 @register("arch", "grep_agentic")
 class GrepAgentic(Arch[GrepAgenticSettings]):
-    """What a model finds that can only search for words, as an agent with grep does.
+    """Word search only: a model chooses the words, as an agent with grep would.
 
     A control: no index, no weights, no edges. A search shows the events that hold the most of its
     words, word for word, ties in order of arrival; what earlier searches showed is left out. The

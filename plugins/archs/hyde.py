@@ -30,7 +30,7 @@ class HydeSettings(Bounded):
 
 @register("arch", "hyde")
 class Hyde(Arch[HydeSettings]):
-    """Hypothetical document embeddings (Gao et al., ACL 2023): `dense`, asked with an answer.
+    """Hypothetical document embeddings (Gao et al., ACL 2023): `dense` with a drafted passage.
 
     At recall a model writes one passage such as a record would hold; the mean of its vector and the
     query's is what the store is searched with. The passage is embedded as the store's texts are,

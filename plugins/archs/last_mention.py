@@ -48,7 +48,7 @@ class LastMentionSettings(BM25Settings):
 
 @register("arch", "last_mention")
 class LastMention(Arch[LastMentionSettings]):
-    """The last mention of each label-like thing, earlier ones dropped: what recency alone earns.
+    """Only the last mention of each label. Control: what recency alone achieves.
 
     A control for revised facts: where it does as well as an arm that understands corrections, the
     cases can be solved by recency. It knows no schema and no dates: order is order of arrival, a

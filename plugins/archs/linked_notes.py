@@ -48,7 +48,7 @@ class _Noted:
 
 @register("arch", "linked_notes")
 class LinkedNotes(Arch[LinkedNotesSettings]):
-    """A-Mem-style: notes with keywords, context and links that evolve.
+    """A-Mem-style: linked notes with keywords and context, updated as new ones arrive.
 
     Source: Xu et al., "A-MEM: Agentic Memory for LLM Agents", 2025, section 3. One call an event
     writes keywords and a context, links the note to some of the earlier notes nearest to it, and

@@ -29,7 +29,7 @@ class RandomContextSettings(Bounded):
 
 @register("arch", "random_context")
 class RandomContext(Arch[RandomContextSettings]):
-    """Events drawn uniformly at random: the placebo that fills the same budget (Depth 5.3).
+    """Events chosen uniformly at random: a placebo that fills the same budget (Depth 5.3).
 
     Every case and trial has a sample of its own, in random order, from the seeds of the run, the
     history and the case; what is asked does not count. One order for all the cases of a history

@@ -59,7 +59,7 @@ class _Node:
 
 @register("arch", "raptor")
 class Raptor(Arch[RaptorSettings]):
-    """RAPTOR-style: summaries of clusters, of clusters of summaries, and so on.
+    """RAPTOR-style: summaries of clusters of events, then of clusters of summaries, and so on.
 
     Source: Sarthi et al., "RAPTOR: Recursive Abstractive Processing for Tree-Organized Retrieval",
     ICLR 2024. Events are embedded and clustered, a model writes a summary of each cluster, the

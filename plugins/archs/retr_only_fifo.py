@@ -34,7 +34,7 @@ class RetrOnlyFifoSettings(BM25Settings):
 
 @register("arch", "retr_only_fifo")
 class RetrOnlyFifo(Arch[RetrOnlyFifoSettings]):
-    """Retr-only as published: oldest events evicted down to the budget at ingest, a generic query.
+    """Retr-only as published: evicts the oldest events at ingest, asks a generic query.
 
     The published code behind LongHorizon's table 2 keeps a buffer of the newest chunks that fit the
     budget (at least one), and ranks these by BM25 against the reader's instruction; chunks that

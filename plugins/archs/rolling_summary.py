@@ -27,7 +27,7 @@ class RollingSummarySettings(Bounded):
 
 @register("arch", "rolling_summary")
 class RollingSummary(Arch[RollingSummarySettings]):
-    """A window of the latest events over a rolling summary of what left it.
+    """The latest events in full, plus a rolling summary of all earlier ones.
 
     Depth 9.2 places such a store by a formula; this is one, as production agents have it. An event
     enters the window whole. When the window is over its share of the budget, its older half leaves

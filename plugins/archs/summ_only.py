@@ -25,7 +25,7 @@ class SummOnlySettings(Bounded):
 
 @register("arch", "summ_only")
 class SummOnly(Arch[SummOnlySettings]):
-    """A running summary; new chunks are integrated as they arrive (LongHorizon 5, Summ-only).
+    """A running summary, updated with each new chunk (LongHorizon 5, Summ-only).
 
     One call per chunk, each from the summary so far and the new events alone, under a limit equal
     to the budget: what an early call dropped no later call can bring back. It sees no task.

@@ -198,7 +198,7 @@ class TypedGraphSettings(GraphSettings):
 
 @register("arch", "typed_graph")
 class TypedGraphMemory(TypedArm[TypedGraphSettings]):
-    """BM25 seeds, then typed edges; `supersedes` leads to the current event (Depth 5.3).
+    """BM25 seeds, then typed edges; `supersedes` edges lead to the current event (Depth 5.3).
 
     Recall takes the best-scoring events as seeds, puts the heads of its chain in the place of each
     superseded one, follows typed edges breadth first, and orders what it reached by the seed's
@@ -226,7 +226,7 @@ class TypedGraphMemory(TypedArm[TypedGraphSettings]):
 
 @register("arch", "typed_graph_dense")
 class TypedGraphDense(TypedArm[GraphSettings]):
-    """`typed_graph` with dense seeds: what is nearest to the query by the run's embedder.
+    """`typed_graph` with dense seeds: the events nearest to the query by the run's embedder.
 
     Depth 5.3 and table 56 seed on similarity of embeddings. Everything but the score is as in
     `typed_graph`; what `arch=dense` says of embedders holds here. Without any edge it is `dense`.

@@ -103,7 +103,7 @@ class TypedRouting(Routed):
 
 @register("arch", "misrouted")
 class Misrouted(Routed):
-    """Typed routing with the routes swapped: facts are summarized, reasoning is retrieved.
+    """`typed_routing` with the routes swapped: facts are summarized, reasoning is retrieved.
 
     The ablation of LongHorizon 5: does the typing of content carry the result, or the mechanism?
     """

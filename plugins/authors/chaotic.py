@@ -85,7 +85,7 @@ MESSES: Final[dict[str, Callable[[Random], Any]]] = {
 
 @register("author", "chaotic")
 class Chaotic(Author[ChaoticSettings]):
-    """Valid, regressing, malformed, crashing, hanging, enormous, empty and repeated drafts."""
+    """For tests: valid, worse, malformed, crashing, hanging, huge, empty and repeated drafts."""
 
     async def draft(self, assignment: Assignment, client: Client) -> str | None:
         if assignment.attempt >= self.settings.drafts:

@@ -24,7 +24,7 @@ class AbsoluteSettings(Bounded):
 
 @register("budget", "absolute")
 class Absolute(Budget[AbsoluteSettings]):
-    """A fixed number of tokens, whatever the domain."""
+    """A fixed number of tokens, the same for every domain."""
 
     def tokens(self, domain: str, nominal_tokens: int) -> int:
         return self.settings.tokens

@@ -28,7 +28,7 @@ class PerDomainSettings(Bounded):
 
 @register("budget", "per_domain")
 class PerDomain(Budget[PerDomainSettings]):
-    """A share of nominal tokens that depends on the domain."""
+    """A share of the domain's nominal tokens, set for each domain."""
 
     def tokens(self, domain: str, nominal_tokens: int) -> int:
         """The domain's share, rounded down. Raises UserError when it is less than one token."""

@@ -38,7 +38,7 @@ class HeldoutSettings(Bounded):
 
 @register("gate", "heldout")
 class Heldout(Gate[HeldoutSettings]):
-    """Judges pairs of correctness inside `protocol=improve`; a run as a whole it does not judge.
+    """Tests candidates on held-out cases inside `protocol=improve`; does not judge whole runs.
 
     The lower bound is that of the paired mean difference (`superiority`). Where the same
     cases are analysed again, analysis i has the level alpha 6 / (pi i)^2: all of them together

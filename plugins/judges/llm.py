@@ -119,7 +119,7 @@ class LLMJudgeSettings:
 
 @register("judge", "llm")
 class LLMJudge(Judge[LLMJudgeSettings]):
-    """Asks a model of its own, with a rubric, about numbered demands in shuffled order.
+    """Asks a language model, with a rubric, about numbered demands in shuffled order.
 
     Blinded: a question holds the answer, the demands' texts and nothing else of the case, and one
     that names an arm is not sent (`Unblinded`). A verdict comes with its reason and with quotes;

@@ -52,7 +52,7 @@ class AnthropicSettings(BatchedSettings):
 
 @register("model", "anthropic")
 class Anthropic(Batched[AnthropicSettings]):
-    """Claude models by Anthropic's Messages API.
+    """Claude models, through Anthropic's Messages API.
 
     Sources: https://platform.claude.com/docs/en/api/messages and .../api/messages/batches.
     """

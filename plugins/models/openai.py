@@ -52,7 +52,7 @@ class OpenAISettings(BatchedSettings):
 
 @register("model", "openai")
 class OpenAI(Batched[OpenAISettings]):
-    """OpenAI's models, and any OpenAI-compatible server, by chat completions.
+    """OpenAI's models and any OpenAI-compatible server, through chat completions.
 
     Of a server that tells its slots (llama.cpp, `/props`) no more calls are under way than it has
     slots, and rows name the weights that it says it holds. A prompt that can't fit the context

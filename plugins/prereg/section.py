@@ -15,7 +15,7 @@ from framework.reporting.tables import table
 
 @register("section", "predictions")
 class Predictions(Section):
-    """The verdicts on a pre-registration that the sweep names, as sweep.json has them."""
+    """The verdicts on the sweep's pre-registration, as stored in sweep.json."""
 
     place, place_at_end = 850, 600
     paged = True

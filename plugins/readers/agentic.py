@@ -26,7 +26,7 @@ class AgenticSettings(Bounded):
 
 @register("reader", "agentic")
 class Agentic(Reader[AgenticSettings]):
-    """Asks its memory again with what it has read, under the same total budget (Depth 5.2, 19).
+    """Queries its memory again after reading, within the same total budget (Depth 5.2, 19).
 
     The open question of the source: whether iterated retrieval (ReAct, Yao et al. 2023; IRCoT,
     Trivedi et al. 2023) recovers what one query misses. It gets the budget in equal parts, one a

@@ -35,7 +35,7 @@ class GuardedSettings:
 
 @register("reader", "guarded")
 class Guarded(Reader[GuardedSettings]):
-    """Answers as `commit` does; the first operator whose detector fires gives the answer instead.
+    """Answers like `commit`, unless an operator's detector fires: then the first one answers.
 
     Which one acted stands among the answer's provisions (`operator:NAME`), so that where it fires
     rightly and wrongly can be counted (axis `operators`). An operator is asked about tasks of its

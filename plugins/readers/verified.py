@@ -34,7 +34,7 @@ class VerifiedSettings(Bounded):
 
 @register("reader", "verified")
 class Verified(Reader[VerifiedSettings]):
-    """Commits only on a view that a completeness check passes; otherwise `ABSTAIN`.
+    """Decides only if a completeness check passes on the view; otherwise `ABSTAIN`.
 
     A check that can't be read abstains too, as does a decision left undetermined: the published
     code committed on both. With a threshold so does a decision of less confidence, stated or from

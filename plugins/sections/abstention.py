@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @register("section", "abstention")
 class Abstention(GroupedSection):
-    """The CAR numbers, as a curve over thresholds of confidence, and the area under it."""
+    """CAR's measures, a curve over confidence thresholds, and the area under it."""
 
     place = 410
     title, anchor = "Commitment and abstention", "abstention"

@@ -39,7 +39,7 @@ _MARKS: Final = {
 
 @register("section", "comparisons")
 class Comparisons(Section):
-    """The paired comparisons of every group."""
+    """The paired comparisons, by budget and setting."""
 
     place, place_at_end = 300, 300
     figures = ("forest-0",)
@@ -63,7 +63,7 @@ class Comparisons(Section):
 
 @register("section", "scorecard")
 class Scorecard(Section):
-    """Wins, near-ties and losses of every arm over everything composed, none left out."""
+    """Wins, near-ties and losses of every arm over all comparisons, none left out."""
 
     place = 330
 

@@ -14,7 +14,7 @@ from framework.reporting.tables import each, table
 
 @register("section", "corpus")
 class Corpus(Section):
-    """A column for each domain that measured its corpus."""
+    """Figures of the corpus, one column per domain that measured its own."""
 
     place, place_at_end = 600, 400
 
@@ -44,7 +44,7 @@ class Corpus(Section):
 
 @register("section", "extraction")
 class Extraction(Section):
-    """Precision and recall of extracted nodes and edges by type, against those given."""
+    """Precision and recall of extracted nodes and edges by type, against the given ones."""
 
     place, place_at_end = 610, 410
 

@@ -13,7 +13,7 @@ from framework.reporting.cells import number_cell
 
 @register("section", "correlation")
 class Correlation(Section):
-    """How the headline axes go together over the cases of every run."""
+    """Correlation of the headline axes over the cases of all runs."""
 
     place = 870
 

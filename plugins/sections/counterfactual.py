@@ -15,7 +15,7 @@ from framework.reporting.tables import arms_table
 
 @register("section", "counterfactual_pairs")
 class CounterfactualPairs(Section):
-    """How the cases of a pair, which differ in a protected attribute alone, were decided."""
+    """Decisions on pairs of cases that differ only in a protected attribute."""
 
     place, place_at_end = 860, 500
 

@@ -16,7 +16,7 @@ from framework.text.reading import read_json
 
 @register("section", "coverage")
 class Coverage(Section):
-    """The simulated coverage of each kind of limits that the page prints, beside each other."""
+    """Simulated coverage of each kind of interval on the page."""
 
     place = 880
 

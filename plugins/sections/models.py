@@ -15,7 +15,7 @@ from framework.reporting.tables import table
 
 @register("section", "models")
 class Models(Section):
-    """Which orders of arms survive every model of the sweep."""
+    """Which orders of arms hold under every model of the sweep."""
 
     place, place_at_end = 340, 320
 

@@ -20,7 +20,7 @@ _FIRST: Final = 40
 
 @register("section", "published")
 class Published(Section):
-    """The same pairs in a published convention, where one was asked for: to reproduce only."""
+    """The same pairs under a published convention, if requested: for reproduction only."""
 
     place, place_at_end = 310, 310
 

@@ -46,7 +46,7 @@ class MlflowSettings:
 
 @register("tracking", "mlflow")
 class Mlflow(Tracker[MlflowSettings]):
-    """Upload parameters, metrics with interval bounds and artifacts to MLflow.
+    """Upload parameters, metrics with interval bounds, and artifacts to MLflow.
 
     A run is found again by the head hash of its journal, a sweep's parent run by a token in
     `tracking.json`, so that an upload that was cut off is finished by the next one.

@@ -24,7 +24,7 @@ class _Half(Part):
 
 @register("part", "tuning")
 class Tuning(_Half):
-    """Cases on which settings are chosen: half of what there is."""
+    """The cases on which settings are chosen: half of all cases."""
 
     def of(self, cases: Iterable[Case], seed: int) -> Sequence[Case]:
         return halves([*cases], seed)[0]
@@ -32,7 +32,7 @@ class Tuning(_Half):
 
 @register("part", "comparison")
 class Comparison(_Half):
-    """Cases on which arms are compared: the half on which no setting was chosen."""
+    """The cases on which arms are compared: the half not used to choose settings."""
 
     def of(self, cases: Iterable[Case], seed: int) -> Sequence[Case]:
         return halves([*cases], seed)[1]

@@ -16,7 +16,7 @@ from plugins.tuning.checks import problems_of, trials_of
 
 @register("section", "tuning")
 class TuningSection(Section):
-    """Trials, what was searched, and what was chosen, by arm."""
+    """Trials, search space and chosen settings, by arm."""
 
     def blocks(self, evidence: Evidence, add_figure: AddFigure) -> Iterator[Block]:
         yield from tuning_blocks(evidence.plan)

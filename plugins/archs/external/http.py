@@ -111,7 +111,7 @@ class HttpSettings(CommandSettings, CalledSettings):
 
 @register("arch", "http")
 class HttpMemory(ExternalMemory[HttpSettings]):
-    """A memory of others behind a JSON API: add, search and reset, as declared (any-memory.md)."""
+    """A system of others behind a JSON API, with declared endpoints (any-memory.md)."""
 
     def require(self) -> None:
         if self.settings.command:

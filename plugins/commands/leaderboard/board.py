@@ -50,7 +50,7 @@ FOUND: Final = (
 
 @register("command", "board")
 class Board(Command):
-    """Check the bundles of a folder and rank their arms on a page; status 1 when any is refused."""
+    """Check the bundles in a folder and rank their arms on a page."""
 
     def arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("folder", metavar="DIR", help="holds board.yaml and *.bundle files")

@@ -84,7 +84,7 @@ class _Problem:
 
 @register("domain", "airline_fees")
 class AirlineFees(OneHistory[AirlineFeesSettings, _Problem]):
-    """What a passenger pays for a flight and bags, by an airline's published rules (RuleArena).
+    """What a passenger pays for a flight and bags under an airline's published rules (RuleArena).
 
     One history for all cases: the rules in words, one event for a fee or a paragraph; their date
     is the day from which they hold. A case is a passenger with 2 to 10

@@ -69,7 +69,7 @@ class BankSupportSettings:
 
 @register("domain", "bank_support")
 class BankSupport(Domain[BankSupportSettings]):
-    """Which policies a customer's request needs, and what is to be done (tau2-bench, banking).
+    """Which policies and actions a bank customer's request requires (tau2-bench, banking).
 
     An event is a policy: its title, a line break, its content, under its published id, in order of
     the file; policies bear no date, and all have that of the simulation. A case is a task, asked

@@ -65,7 +65,7 @@ class CodebaseSettings(Bounded):
 
 @register("domain", "codebase")
 class Codebase(Domain[CodebaseSettings]):
-    """Change a service so that a decision is honoured (Depth 6 and 12, on a service of our own).
+    """Change a service as a recorded decision requires (Depth 6 and 12, on a service of our own).
 
     42 tasks: each of 14 rules governs three functions, one at each causal depth 1 to 3, so that no
     depth has harder rules than another. The depth is the number of links from the decision nearest

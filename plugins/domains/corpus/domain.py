@@ -107,7 +107,7 @@ class DecisionCorpusSettings(Bounded):
 
 @register("domain", "decision_corpus")
 class DecisionCorpus(Domain[DecisionCorpusSettings]):
-    """What governs now, and what a document requires, over documents with typed edges.
+    """Which document is in force, and what it requires, over documents with typed edges.
 
     An event is a document, in order of date: its title, a line break, its summary or text, with the
     corpus's own edges; neither its status nor any header. Tasks come from real edges, by default:

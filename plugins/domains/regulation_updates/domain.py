@@ -77,7 +77,7 @@ class RegulationUpdatesSettings:
 
 @register("domain", "regulation_updates")
 class RegulationUpdates(OneHistory[RegulationUpdatesSettings, Question]):
-    """Which text of a regulation is in force on a day, what changed, and who cites the old one.
+    """Which text of a regulation is in force on a day, what changed, and who cites the old text.
 
     One history for all cases: every paragraph, comment and heading of the first version, then what
     each later one adds, amends or removes, in order of the days from which they are in force.

@@ -72,7 +72,7 @@ class VeteransSettings(Bounded):
 
 @register("domain", "veterans")
 class Veterans(Domain[VeteransSettings]):
-    """Appeals on claims for service connection, decided by the Board (Walker et al., ASAIL 2019).
+    """Appeals for service connection, decided by the Board (Walker et al., ASAIL 2019).
 
     A case is a claim that THE ISSUE names and the annotated sentences are about; its decision is
     what ORDER and REMAND say: `GRANT`, `DENY`, or `REMAND_OR_MIXED`. The history holds the

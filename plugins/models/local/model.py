@@ -104,7 +104,7 @@ class LocalSettings(LLMSettings):
 
 @register("model", "local")
 class Local(LLM[LocalSettings]):
-    """A language model in the process, by llama.cpp: SmolLM2-135M-Instruct (Q4_1), or a GGUF file.
+    """A model in this process, through llama.cpp: SmolLM2-135M-Instruct (Q4_1), or a GGUF file.
 
     Answers are held to the operation's JSON schema. Nothing of one request is kept for another, as
     that would change low bits and so the text, and a model answers one request at a time. Another

@@ -40,7 +40,7 @@ class RuleBasedSettings(Bounded):
 
 @register("model", "rule_based", aliases=("extractive",))
 class RuleBased(Model[RuleBasedSettings]):
-    """Answers each operation by the rule of its name: a baseline, no language model.
+    """Answers each operation by a fixed rule: a baseline, not a language model.
 
     What goes through it shows that the benchmark works, and is no evidence about language models.
     """

@@ -17,7 +17,7 @@ from plugins.protocols.improve.settings import ImproveSettings
 
 @register("protocol", "improve")
 class Improve(RunProtocol[ImproveSettings]):
-    """Edits the pipeline's seams and keeps what held-out cases confirm; rows are those of TEST.
+    """Edits the pipeline's seams and keeps edits that held-out cases confirm; rows are of TEST.
 
     Cases are its own: the pool of its settings, split in three; `n_cases` does not count. The
     loop's events stand in the journal, its tables in improve.json.

@@ -68,7 +68,7 @@ class SessionsSettings(Bounded):
 
 @register("protocol", "sessions")
 class Sessions(RunProtocol[SessionsSettings]):
-    """Sessions of many turns: act, be answered, ask memory again, until the task is settled.
+    """Sessions of many turns: act, get feedback, ask memory again, until the task is settled.
 
     The domain says what comes back (`framework.contracts.Interactive`). The sessions of some cases
     go on together, turn by turn, so that a memory is made once; cases of a series come one after
