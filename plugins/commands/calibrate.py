@@ -33,25 +33,29 @@ _OWN: Final = "calibration."
 
 @register("command", "calibrate")
 class Calibrate(Command):
-    """How often a judge passes right and wrong answers."""
+    """Measure how often a judge passes right and wrong answers."""
 
     def arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("judge", metavar="JUDGE", help="or `recorded`: the verdicts in the set")
+        parser.add_argument(
+            "judge", metavar="JUDGE", help="the judge, or `recorded`: verdicts in the set"
+        )
         parser.add_argument(
             "overrides",
             nargs="*",
             default=[],
             metavar="KEY=VALUE",
-            help="judge.KEY, calibration.KEY",
+            help="settings: judge.KEY=VALUE, calibration.KEY=VALUE",
         )
         parser.add_argument(
-            "--set", required=True, metavar="NAME", help="`list calibration` shows them"
+            "--set", required=True, metavar="NAME", help="the answers (see `list calibration`)"
         )
-        parser.add_argument("--runs", nargs="+", metavar="RUN", help="correct their judged shares")
         parser.add_argument(
-            "--out", metavar="FILE", help="keep the rates, for judge.calibration=FILE"
+            "--runs", nargs="+", metavar="RUN", help="also correct the shares judged in these runs"
         )
-        parser.add_argument("--json", action="store_true", help="as JSON")
+        parser.add_argument(
+            "--out", metavar="FILE", help="store the rates, for judge.calibration=FILE"
+        )
+        parser.add_argument("--json", action="store_true", help="print JSON")
 
     def run(self, args: argparse.Namespace) -> int:
         return calibrate(args)

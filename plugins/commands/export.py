@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 
 @register("command", "export")
 class Export(Command):
-    """A run in another system's format."""
+    """Write a run in another system's format."""
 
     def arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("run", metavar="RUN")
+        parser.add_argument("run", metavar="RUN", help="directory of a run")
         parser.add_argument(
-            "--to", required=True, metavar="SYSTEM", help="`list exporter` shows them"
+            "--to", required=True, metavar="SYSTEM", help="the format (see `list exporter`)"
         )
         parser.add_argument("path", metavar="PATH", help="the file to write; it must not exist")
         parser.add_argument(
-            "cases", nargs="*", metavar="case=ID", help="only these cases, where SYSTEM takes some"
+            "cases", nargs="*", metavar="case=ID", help="only these cases, if SYSTEM supports it"
         )
 
     def run(self, args: argparse.Namespace) -> int:

@@ -20,12 +20,14 @@ _WORDS: Final = {True: "pass", False: "FAIL", None: "-"}
 
 @register("command", "probe")
 class Probing(Command):
-    """Whether an arm does what it is said to do."""
+    """Check whether an arm does what it declares."""
 
     def arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("arch", metavar="ARCH", help="the option, as in arch=ARCH")
-        parser.add_argument("overrides", nargs="*", metavar="KEY=VALUE", help="arch.KEY=VALUE")
-        parser.add_argument("--slow", action="store_true", help="the slow checks too")
+        parser.add_argument("arch", metavar="ARCH", help="the arm, as in arch=ARCH")
+        parser.add_argument(
+            "overrides", nargs="*", metavar="KEY=VALUE", help="settings of the arm: arch.KEY=VALUE"
+        )
+        parser.add_argument("--slow", action="store_true", help="also run the slow checks")
 
     def run(self, args: argparse.Namespace) -> int:
         return probe(args)

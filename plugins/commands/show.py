@@ -28,11 +28,14 @@ _OF_ROW: Final = ("arm", "trial", "repeat")
 
 @register("command", "show")
 class Show(Command):
-    """A case as a person would read it, or its outcome in a run."""
+    """Show a case in readable form, or its outcome in a run."""
 
     def arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.description = "show domain=loan case=3 [overrides] | show RUN case=3 [arm=LABEL]"
-        parser.add_argument("what", nargs="+", metavar="RUN|KEY=VALUE")
+        parser.description = (
+            "Show a case of a domain (show domain=loan case=3 [KEY=VALUE ...]) or its outcome in a "
+            "run (show RUN case=3 [arm=LABEL]). A case is given by number or id."
+        )
+        parser.add_argument("what", nargs="+", metavar="RUN|KEY=VALUE", help="as above")
 
     def run(self, args: argparse.Namespace) -> int:
         return show(args)

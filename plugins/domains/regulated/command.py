@@ -24,18 +24,27 @@ ASKS: Final = 3
 
 @register("command", "write")
 class Write(Command):
-    """Documents of regulated cases in a language model's words, checked, in a file."""
+    """Let a language model write the documents of regulated cases, checked, to a file."""
 
     def arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("overrides", nargs="*", metavar="KEY=VALUE", help="as for a run")
         parser.add_argument(
-            "--to", required=True, metavar="FILE", help="what domain.written=FILE reads; goes on"
+            "overrides", nargs="*", metavar="KEY=VALUE", help="settings, as for a run"
         )
         parser.add_argument(
-            "--stating", action="store_true", help="only documents that a case's gold is in"
+            "--to",
+            required=True,
+            metavar="FILE",
+            help="output for domain.written=FILE; continued if it exists",
         )
         parser.add_argument(
-            "--asks", type=int, default=ASKS, metavar="N", help=f"of a document at most ({ASKS})"
+            "--stating", action="store_true", help="only documents that contain gold of a case"
+        )
+        parser.add_argument(
+            "--asks",
+            type=int,
+            default=ASKS,
+            metavar="N",
+            help=f"at most N requests per document ({ASKS})",
         )
 
     def run(self, args: argparse.Namespace) -> int:

@@ -65,11 +65,11 @@ def test_an_unknown_command_is_status_2(capsys: pytest.CaptureFixture[str]) -> N
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("verify", "Exit status: 0 all is as it was, 1 something is not"),
+        ("verify", "Exit status: 0 nothing changed, 1 something changed"),
         ("replay", "Exit status: 0 all are the same, 1 something differs"),
         ("submit", "usage: decisionbench submit --name NAME --key FILE [--out FILE] SWEEP|RUN"),
-        ("differ", "a column of results, such as p_ret"),
-        ("compare", "of a sweep: all its runs"),
+        ("differ", "a column, such as p_ret"),
+        ("compare", "a sweep stands for all its runs"),
     ],
 )
 def test_the_help_of_a_command_says(
