@@ -7,8 +7,8 @@ successes_per_1000_tokens : P(success) over the mean tokens of a case, in the ph
     `answer` and `write` (what a session writes to its memory). It is the return on tokens of Depth
     5.3, Figure 32 and Table 26; for the ratio of means see its section 7 and example (i). At least
     0; higher is better.
-cost_to_correct : tokens of these phases per success, the inverse (Theorem 10's work to a correct
-    result). Lower is better.
+cost_to_correct : tokens of the phases `recall`, `answer` and `write` per success, the inverse of
+    successes_per_1000_tokens (Theorem 10's work to a correct result). Lower is better.
 ingest_to_correct : tokens of the phase `ingest` per success, each history's tokens spread evenly
     over the rows that share it. It is the cost of building the memory, kept separate; the two may
     be added. Lower is better.

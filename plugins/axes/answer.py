@@ -36,7 +36,7 @@ class AnswerAxis(Axis[NoSettings]):
         recall, in lower case without articles (SQuAD, Rajpurkar et al., EMNLP 2016, 6.1); None if
         an abstention is expected.
     answer_precision : the precision of answer_f1 alone, which shows the cost of copying.
-    answer_exact : 1 if these words are the same; None if an abstention is expected.
+    answer_exact : 1 if the words are the same; None if an abstention is expected.
     """
 
     higher_is_better: ClassVar[Mapping[str, bool | None]] = {

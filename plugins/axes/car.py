@@ -23,7 +23,8 @@ class CAR(Axis[NoSettings]):
     default_rate : 1 if the reader could determine nothing and fell back on the task's default or on
         an even choice: such an answer is sometimes right by chance, and counts as committed.
     conditional_accuracy : success; None if not committed: sum over C / |C|.
-    commit_all_accuracy : success and committed: sum over C / N, so an abstention counts as wrong.
+    commit_all_accuracy : 1 if committed and a success: sum over C / N, so an abstention counts as
+        wrong.
     abstention_case : 1 if it abstained exactly when the gold decision is to abstain.
     abstention_view : 1 if it abstained exactly when the policy, applied to what the view holds,
         can't decide or refers the case (validity.md section 2); None if the domain does not compute

@@ -24,7 +24,7 @@ class Chain(Axis[NoSettings]):
         events counts by their share. 0 for an empty view.
     f1 : 2 precision recall / (precision + recall) per case; 0 if both are 0.
     chain_recall : share of all gold items, including the links of the chain, that are in the view.
-    chain_recovery : 1 if all of them are, else 0: every hop can be read.
+    chain_recovery : 1 if all gold items are in the view, else 0: every hop can be read.
     distractor_share : share of the view's items that come from look-alikes of the governing event.
         Lower is better. (Depth's noise retention is a ratio of recalls between two runs.)
 

@@ -19,8 +19,8 @@ class Compliance(Axis[NoSettings]):
     without checks, compliance is success.
 
     compliance : 1 if the invariant of the governing decision holds. Higher is better.
-    merge_ready : 1 if it holds and the answer does everything else that the task asks for. Higher
-        is better.
+    merge_ready : 1 if this invariant holds and the answer does everything else that the task asks
+        for. Higher is better.
     asserted_only : 1 if the answer claims to follow the decision (in a comment, a note, a guard
         that never runs) and does not enforce it. Lower is better.
     kappa_ratio : compliance over recall (Depth, section 7). It also counts compliance by luck, so

@@ -18,13 +18,14 @@ class EDA(Axis[NoSettings]):
     Each value is 0 or 1, higher is better (LongHorizon 3.1, with strict labels: `PARTIAL PAY` is
     not `PAY` and an empty decision is wrong). A gold decision to abstain is a label like any other.
 
-    eda : the domain's success: exactly the right label, and the amount within the gold's tolerance.
-    decision_accuracy : the label alone.
+    eda : the domain's success: 1 if the label is exactly right and the amount within the gold's
+        tolerance.
+    decision_accuracy : 1 if the label is right, whatever the amount.
     eda_determined : eda if the reader determined its answer from the view, else None.
     eda_undetermined : eda if it fell back on a default or an even choice, else None: luck, so
         neither direction is better.
-    eda_balanced : the mean of eda over the gold decisions, each weighted equally whatever its share
-        of the cases. The same answer to every case gets at most 1 / number of decisions.
+    eda_balanced : the mean of eda by gold decision, each decision weighted equally whatever its
+        share of the cases. The same answer to every case gets at most 1 / number of decisions.
 
     A case without a gold decision has no value.
     """

@@ -20,8 +20,8 @@ class ListedEvents(Axis[NoSettings]):
     """How many events `count_listed_events` was given, and how many are unsupported.
 
     events_listed : number of events that the model listed. No better direction.
-    events_unsupported : number of those whose quote is in no memory of the view, and which were not
-        counted. Lower is better.
+    events_unsupported : number of listed events whose quote is in no memory of the view, and which
+        were not counted. Lower is better.
 
     None of both where the operator did not act.
     """

@@ -24,8 +24,8 @@ class Retention(Axis[NoSettings]):
     p_ret : 1 if the view suffices for the gold decision by the domain's rule (`Domain.suffices`:
         what the policy decides from it, or all required items), else 0; its mean is P_ret of
         Depth's P = P_ret kappa + (1 - P_ret) leak. None if abstaining is right.
-    p_ret_abstain : the same for cases in which abstaining is right: there every required item must
-        be in the view, since any poor view leaves the decision open. None for other cases.
+    p_ret_abstain : p_ret for cases in which abstaining is right: there every required item must be
+        in the view, since any poor view leaves the decision open. None for other cases.
     p_ret_all : 1 if all required items (the critical ones; all, if none is marked) are in the view,
         whether or not the decision depends on each of them. In runs made before this column
         existed, `p_ret` has this meaning.

@@ -29,8 +29,9 @@ class Correction(Axis[NoSettings]):
         plan asks for; without a session, the only answer. Higher is better.
     retired_used : 1 if the answer sets what the precedent demanded before it was corrected. Lower
         is better.
-    retired_tried : 1 if any answer of the session does; without a session, the only answer. None if
-        a session kept no record of its answers. Lower is better.
+    retired_tried : 1 if any answer of the session sets what the precedent demanded before; without
+        a session, the only answer. None if a session kept no record of its answers. Lower is
+        better.
     """
 
     higher_is_better: ClassVar[Mapping[str, bool | None]] = {

@@ -37,15 +37,16 @@ class LifecycleProbes(Axis[NoSettings]):
         None if no place does. Higher is better.
     truth_unpoisoned : 1 if the true value is in the view, with no contradicting document. Higher is
         better.
-    truth_kept : 1 if it is, although an untrusted document states another value. Higher is better.
+    truth_kept : 1 if the true value is in the view, although an untrusted document states another
+        value. Higher is better.
     poison_first : 1 if the first place that states either value states the false one. Lower is
         better.
     tenants_apart : 1 if neither of two memories open at once shows what was written to the other.
         Higher is better.
     concurrent_found : share of the facts found when written one by one that are also found when
         four threads write at once. Higher is better.
-    concurrent_single : share of those facts that are in no more results than when written one by
-        one (no duplicates). Higher is better.
+    concurrent_single : share of the facts found so that are in no more results than when written
+        one by one (no duplicates). Higher is better.
     found_grown : share of twenty facts found in a memory of that size. Higher is better.
     """
 
