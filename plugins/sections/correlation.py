@@ -26,7 +26,7 @@ class Correlation(Section):
         yield Table(
             anchor="correlation-table",
             caption="Spearman's rho over cases and runs. "
-            "Axes that go together are no separate proofs.",
+            "Correlated axes are not independent evidence.",
             columns=["", *axes],
             rows=[
                 [axis, *(number_cell(value, 2) for value in line)]
