@@ -159,7 +159,7 @@ SWEPT = {
     ),
     "two parts of the cases": (
         ["part=null,shard:1/2"],
-        ["two jobs of the sweep are of other cases: part=all, part=shard:1/2"],
+        ["two jobs of the sweep have different cases: part=all, part=shard:1/2"],
     ),
     "a sweep over Hydra itself": (
         ["hydra.verbose=true,false"],
@@ -167,7 +167,7 @@ SWEPT = {
     ),
     "a baseline that is no arm": (
         ["arch=bm25,none", "baseline=bm52"],
-        ["baseline: 'bm52' is no arm of the sweep", "'bm25'"],
+        ["baseline: 'bm52' is not an arm of the sweep", "'bm25'"],
     ),
     "a sweep below a file": (["hydra.sweep.dir=bad.json/x"], ["cannot write bad.json/x"]),
 }
@@ -526,7 +526,7 @@ def test_an_option_without_its_class_and_a_class_that_is_not_found_say_which_is_
     given = (*LOAN, "n_cases=1", "--config-dir", str(tmp_path / "conf"))
     told = run(capsys, *given, "arch=mine").mistake
     assert told.startswith("arch: no plugin 'mine'")
-    assert "no class stands under @register('arch', 'mine')" in told
+    assert "no class follows @register('arch', 'mine')" in told
     told = run(capsys, *given, "arch=yours").mistake
     assert told.startswith("arch: no option 'yours'")
     assert "a class under @register('arch', NAME) or a file arch/NAME.yaml" in told

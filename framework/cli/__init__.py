@@ -103,7 +103,7 @@ def _without_folder(words: Sequence[str]) -> tuple[str | None, list[str]]:
 def _refuse_moved(argv: Sequence[str]) -> None:
     """Raises UserError for a command that is a study now."""
     if argv and argv[0] in ("coverage", "gates"):
-        raise UserError(f"{argv[0]} is a study of the repository now: make {argv[0]}")
+        raise UserError(f"{argv[0]} is no longer a command; in the repository run make {argv[0]}")
 
 
 def _parsed(argv: Sequence[str]) -> argparse.Namespace:

@@ -72,7 +72,9 @@ def compare(args: argparse.Namespace) -> int:
     doubts = [said for run in runs for said in doubts_of_state(run.state)]
     notes += [f"warning: {said}" for said in doubts]
     if axes:
-        notes.append("note: Holm's family is of --axes alone; chosen after a look it is too small")
+        notes.append(
+            "note: Holm's family has only --axes; chosen after a look at results it is too small"
+        )
     if not args.json and args.out is None:
         print_sweep(found.summary)
         print(*notes, sep="\n", end="\n" if notes else "")

@@ -113,10 +113,10 @@ def power(args: argparse.Namespace) -> int:
         f"{args.power:g}, two-sided alpha {args.alpha:g} over "
         f"{counted(comparisons, 'comparison')} (Holm's hardest step)"
     )
-    print("from the spread of paired differences seen, and from its upper 95% limit:\n")
+    print("from the observed spread of paired differences, and from its upper 95% limit:\n")
     print("\n".join(lines))
-    print("\nDecided means p below alpha, and bounds within the family that leave out 0.")
-    print("The difference that the pilot showed is not used: it would only repeat its p-value.")
+    print("\nDecided: p is below alpha, and the bounds within the family exclude 0.")
+    print("The difference seen in the pilot is not used: it would only repeat its p-value.")
     return 0
 
 

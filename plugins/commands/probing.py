@@ -56,7 +56,7 @@ def probe(args: argparse.Namespace) -> int:
                     line = f"{_WORDS[found.passed]:<5} {found.name:<12} {found.text}"
                     print(wrapped(line, "", " " * 19), flush=True)
         except StopRun as stop:
-            print(f"stopped: {stop}; what was answered is stored, and not paid again",
+            print(f"stopped: {stop}; answers so far are stored, and not paid for again",
                   file=sys.stderr)  # fmt: skip
             return 1
     print(f"{args.arch}: {f'{failed} failed' if failed else 'all passed'}")

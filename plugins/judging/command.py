@@ -57,9 +57,11 @@ def rescore(args: argparse.Namespace) -> int:
     axes = _words(args.axes)
     for word in args.overrides:
         if "=" not in word:
-            raise UserError(f"rescore: {word!r} is no override: judge=NAME or the like expected")
+            raise UserError(
+                f"rescore: {word!r} is not an override; expected is for example judge=NAME"
+            )
     if not args.overrides and not axes:
-        raise UserError("rescore: say what judges again, as judge=llm, or which axes, by --axes")
+        raise UserError("rescore: give the new judge, as judge=llm, or the axes, as --axes=NAMES")
     out = Path(args.out) if args.out else None
     return show(judge_anew(Path(args.run), args.overrides, axes, out, Ending()))
 
@@ -252,7 +254,7 @@ def _judged(paths: Sequence[Path]) -> list[Judged]:
             found[-1] = dataclasses.replace(found[-1], judge=f"{found[-1].judge} in {path.name}")
     twice = next((j.judge for j in found if sum(k.judge == j.judge for k in found) > 1), None)
     if twice is not None:
-        raise UserError(f"judges: {twice} is there twice")
+        raise UserError(f"judges: {twice} appears twice")
     return found
 
 

@@ -66,7 +66,7 @@ def lock(args: argparse.Namespace) -> int:
     print(f"locked {plan.name}: {plan.digest}, {entry.time:%Y-%m-%d %H:%M:%S} UTC")
     print(f"register: {register}, head: {entry.hash}")
     if plan.data_digest is None:
-        print("data_digest is null: what makes or holds the cases is not locked with it")
+        print("data_digest is null: the data of the cases are not locked")
     print("keep the head elsewhere too: it is what shows that the register was not rewritten")
     return 0
 

@@ -22,7 +22,7 @@ class Shard(Part):
     def __init__(self, given: str = "") -> None:
         found = _GIVEN.fullmatch(given)
         if found is None or not int(found[1]) <= int(found[2]):
-            raise UserError(f"part={SHARD}:{given}: which of how many expected, as {SHARD}:3/8")
+            raise UserError(f"part={SHARD}:{given}: number/total expected, as {SHARD}:3/8")
         self.number, self.of_shards = int(found[1]), int(found[2])
 
     def of(self, cases: Iterable[Case], seed: int) -> Iterator[Case]:

@@ -198,7 +198,7 @@ class CommandSettings(SystemSettings):
         if "/" in program and not Path(program).is_absolute():  # its place is the fresh home
             raise UserError(
                 f"arch.command: {program!r} is relative to the system's fresh home; write "
-                f"'{{here}}/{program}' for a program beside you"
+                f"'{{here}}/{program}' for a program in this directory"
             )
         if shutil.which(program) is None:
             raise UserError(f"arch.command: {program!r} is not installed on this machine")
@@ -206,7 +206,7 @@ class CommandSettings(SystemSettings):
             if "{" not in word and not Path(word).is_absolute() and Path(word).is_file():
                 raise UserError(
                     f"arch.command: {word!r} would be looked for in the system's fresh home; write "
-                    f"'{{here}}/{word}' for the file beside you"
+                    f"'{{here}}/{word}' for the file in this directory"
                 )
 
 
@@ -289,9 +289,11 @@ class CalledSettings(SystemSettings):
         """Raise UserError where a call is not declared, or a key is: it has to be a variable's."""
         for name in (self.writes, "search", "answer"):
             if getattr(self, name) is None:
-                raise UserError(f"arch.{name}: it has to be declared (any-memory.md)")
+                raise UserError(f"arch.{name}: required (any-memory.md)")
         check_variables(self)
         check_keys(self.headers, "headers")
         url = urlsplit(self.address)
         if url.username or url.password:
-            raise UserError("arch.address: no name or password: a key is a header, as {env.NAME}")
+            raise UserError(
+                "arch.address: contains a name or password; give a key as a header, as {env.NAME}"
+            )

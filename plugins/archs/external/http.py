@@ -121,7 +121,9 @@ class HttpMemory(ExternalMemory[HttpSettings]):
         if url.scheme not in ("http", "https") or not url.hostname:
             raise UserError(f"arch.address: {address!r} given, http(s)://host expected")
         if url.query or url.fragment:
-            raise UserError("arch.address: no parameters: each call has its own path and fields")
+            raise UserError(
+                "arch.address: contains parameters; each call has its own path and fields"
+            )
         self.settings.require_calls()
 
     def open(self, proxy: Proxy | None = None) -> System:

@@ -37,8 +37,8 @@ class Improve(RunProtocol[ImproveSettings]):
         if not gate.in_loops:
             able = [plugin.name for plugin in plugins("gate") if plugin.cls.in_loops]
             raise UserError(
-                f"gate={gate.name} judges whole runs, not edits within a loop; of the gates "
-                f"{' and '.join(able)} do"
+                f"gate={gate.name} judges whole runs, not edits within a loop; use gate="
+                f"{' or '.join(able)}"
             )
 
     async def drive(

@@ -100,6 +100,6 @@ class ImproveSettings(Bounded):
         if pool < together:
             raise UserError(
                 f"protocol.pool: {pool} given, less than the {together} of the splits "
-                f"({optimize} + {confirm} + {test}); those that are null are the target's"
+                f"({optimize} + {confirm} + {test}); a size that is null is the target's"
             )
         return Sizes(pool=pool, optimize=optimize, confirm=confirm, test=test)

@@ -269,7 +269,7 @@ BROKEN: list[tuple[type[Domain[Any]], str]] = [
     (declaring(provenance=replace(Good.provenance, licence=" ")), "licence is empty"),
     (declaring(provides=()), "provides: nothing"),
     (declaring(provides=("trival",)), "no axis needs 'trival'; did you mean 'trivial'"),
-    (declaring(provides=("trivial", "trivial")), "a word stands twice"),
+    (declaring(provides=("trivial", "trivial")), "a word appears twice"),
     (declaring(axes=lambda: ("trivial", "trivial")), "two of them fill right"),
     (declaring(provides=("trivial", "evidence")), "provides: evidence: .*none of 20 cases has any"),
     (declaring(headline=("wrong",)), "wrong is no column"),

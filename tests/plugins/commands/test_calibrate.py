@@ -372,7 +372,10 @@ def test_a_calibration_is_of_one_judge(
     assert "is there already" in again.mistake
     Path("other.json").write_text("{}")
     for words, said in (
-        (("judge.order=listed", "judge.calibration=rates.json"), "is of another judge, judge=llm:"),
+        (
+            ("judge.order=listed", "judge.calibration=rates.json"),
+            "is for another judge, judge=llm:",
+        ),
         (("judge.calibration=nowhere.json",), "can't be read"),
         (("judge.calibration=other.json",), "was not written by `calibrate JUDGE --out`"),
     ):

@@ -240,7 +240,7 @@ def test_mistakes_with_sheets(
         rows = list(csv.reader(file))
     with sheet.open("w", newline="") as file:
         csv.writer(file).writerows([*rows, rows[-1]])
-    assert "is there twice" in mistake("--read", str(sheet))
+    assert "appears twice" in mistake("--read", str(sheet))
     sheet.write_text("id,label\n000000000000,yes\n")
     assert "1 id of no verdict here, as 000000000000" in mistake("--read", str(sheet))
     sheet.write_text("a,b\n")

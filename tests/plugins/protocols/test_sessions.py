@@ -224,7 +224,7 @@ def test_a_domain_that_does_not_answer_back_is_refused(
     done = run(
         capsys, "domain=hotpotqa", f"domain.path={QUESTIONS}", "domain.unknown_file=true", *SHORT
     )
-    assert "does not say what comes back to an answer" in done.mistake
+    assert "gives no feedback on an answer" in done.mistake
 
 
 @pytest.mark.slow
@@ -476,6 +476,6 @@ def test_who_answers_back_is_told_by_the_contract() -> None:
     assert "lending/loans.py:" in found
     assert domain.use(case, "search_code", "no such words here", None).startswith("Nothing")
     Sessions(Sessions.Settings()).check(domain)
-    with pytest.raises(UserError, match="does not say what comes back"):
+    with pytest.raises(UserError, match="gives no feedback"):
         Sessions(Sessions.Settings()).check(object.__new__(type("Silent", (), {"name": "silent"})))
     assert ENDED == "session.ended"

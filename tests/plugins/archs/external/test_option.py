@@ -194,7 +194,7 @@ def test_an_estimate_starts_nothing_and_says_so_in_one_line(
     mark = runs_dir / "started"
     command = ["sh", "-c", f"touch '{mark}'"]
     done = started(capsys, runs_dir, "dry_run=true", *sweep, command=command)
-    assert "nothing can be estimated of a system of others" in done.mistake
+    assert "a system of others can't be estimated" in done.mistake
     assert not mark.exists()
 
 
