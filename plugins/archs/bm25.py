@@ -16,8 +16,8 @@ from plugins.archs._items import event_item, recency
 class BM25ArmSettings(BM25Settings):
     """Settings of `arch=bm25`: those of BM25 (`BM25Settings`).
 
-    cache : a folder for indexes of histories of 1,000 events and more, which runs share, by the
-        content of a history; None keeps none. It changes no row.
+    cache : a folder for indexes of histories with 1,000 or more events. Runs share it, by the
+        content of a history; None stores none. It changes no row.
     """
 
     cache: str | None = field(default=None, metadata={"operational": True})

@@ -17,8 +17,8 @@ from plugins.archs._items import ranked_items
 class ByKindSettings:
     """Settings of `arch=by_kind`.
 
-    kinds : kinds of events that come first, in this order; those that hold the gold of loans,
-        claims and prior authorizations by default.
+    kinds : kinds of events to put first, in this order; the default is those that hold the gold of
+        loans, claims and prior authorizations.
     """
 
     kinds: tuple[str, ...] = ("policy", "form", "report", "statement")

@@ -20,7 +20,7 @@ from plugins.archs._vectors import Vectors
 class ConsolidateSettings(Bounded):
     """Settings of `arch=consolidate`.
 
-    similar : memories that a document is compared with, at least 1; 10 in the source.
+    similar : number of memories that a document is compared with, at least 1; 10 in the source.
     """
 
     similar: Annotated[int, at_least(1)] = 10

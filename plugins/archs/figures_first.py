@@ -20,8 +20,8 @@ _FIGURE: Final = re.compile(r"(?<![\w-])\d")
 class FiguresFirstSettings:
     """Settings of `arch=figures_first`.
 
-    order : `newest` takes what arrived last first; `shortest` what is left of an event with the
-        fewest characters, of equal ones the older.
+    order : `newest` puts the latest events first; `shortest` puts the events first of which the
+        fewest characters are left (ties: oldest first).
     """
 
     order: Literal["newest", "shortest"] = "newest"

@@ -21,8 +21,8 @@ _WORD: Final = re.compile(r"\w+")
 class GrepAgenticSettings(Bounded):
     """Settings of `arch=grep_agentic`.
 
-    searches : at most so many, that for the query itself included; at least 1.
-    hits : events that a search shows, at least 1.
+    searches : most searches, including the first by the query itself; at least 1.
+    hits : events that each search shows, at least 1.
     """
 
     searches: Annotated[int, at_least(1)] = 4

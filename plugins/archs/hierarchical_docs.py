@@ -20,7 +20,7 @@ from plugins.archs._items import ranked_items
 class HierarchicalDocsSettings(BM25Settings):
     """Settings of `arch=hierarchical_docs`, besides those of BM25.
 
-    document_events : events of one document, at least 1.
+    document_events : events per document, at least 1.
     """
 
     document_events: Annotated[int, at_least(1)] = 10

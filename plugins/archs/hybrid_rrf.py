@@ -21,7 +21,7 @@ from plugins.archs._items import ranked_items
 class HybridSettings(BM25Settings):
     """Settings of `arch=hybrid_rrf`, besides those of BM25.
 
-    smoothing : what is added to every rank, at least 0; 60 in the source.
+    smoothing : constant added to every rank, at least 0; 60 in the source.
     """
 
     smoothing: Annotated[float, at_least(0)] = 60.0

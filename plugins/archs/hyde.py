@@ -22,7 +22,7 @@ from plugins.archs._items import ranked_items
 class HydeSettings(Bounded):
     """Settings of `arch=hyde`.
 
-    passage_tokens : longest passage asked for, at least 1.
+    passage_tokens : greatest length of the drafted passage in tokens, at least 1.
     """
 
     passage_tokens: Annotated[int, at_least(1)] = 120

@@ -38,9 +38,9 @@ def label_of(sentence: str) -> str | None:
 class LastMentionSettings(BM25Settings):
     """Settings of `arch=last_mention`, besides those of BM25.
 
-    order : `query` ranks what is left by BM25 against the task's query, so that the arm differs
-        from `bm25` in nothing but the mentions it drops; `newest` is plain recency, newest arrival
-        first, whatever is asked.
+    order : `query` ranks what is left by BM25 for the task's query, so that the arm differs from
+        `bm25` only in the mentions it drops; `newest` is plain recency, latest event first, for
+        every query.
     """
 
     order: Literal["query", "newest"] = "query"

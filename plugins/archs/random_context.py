@@ -19,7 +19,7 @@ from plugins.archs._items import event_item, recency
 class RandomContextSettings(Bounded):
     """Settings of `arch=random_context`.
 
-    trials : independent orders to average over, at least 1; a result counts from 10 on.
+    trials : independent orders to average over, at least 1; use at least 10 for a result.
     """
 
     trials: Annotated[int, at_least(1)] = field(

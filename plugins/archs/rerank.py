@@ -24,8 +24,8 @@ from plugins.archs._items import ranked_items
 class RerankSettings(BM25Settings):
     """Settings of every reranking arm, besides those of BM25.
 
-    candidates : best events of the first stage that are put in order again, at least 1; the rest
-        follow in the order of the first stage.
+    candidates : number of the first stage's best events to rerank, at least 1; the rest follow in
+        the order of the first stage.
     """
 
     candidates: Annotated[int, at_least(1)] = 50
@@ -95,8 +95,8 @@ class RerankLLM(Reranked[RerankSettings]):
 class RerankCESettings(RerankSettings):
     """Settings of `arch=rerank_ce`, besides those of reranking.
 
-    model : a cross-encoder's directory, or its id, which sentence-transformers then fetches.
-    max_length : tokens of the model that a query and an event may have together, at least 8.
+    model : a cross-encoder's directory, or its id, which sentence-transformers then downloads.
+    max_length : most tokens (of the cross-encoder) of query and event together, at least 8.
     """
 
     model: str = "cross-encoder/ms-marco-MiniLM-L-6-v2"

@@ -21,7 +21,7 @@ class RetrOnlyFifoSettings(BM25Settings):
     """Settings of `arch=retr_only_fifo`, besides those of BM25.
 
     top_k : events retrieved at decision time, at least 1; 8 in the published code.
-    generic_query : what is asked instead of the task's own query: the published code asks with its
+    generic_query : the query used instead of the task's own: the published code asks with its
         reader's instruction, which names no document and no fact.
     """
 

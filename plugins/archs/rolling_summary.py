@@ -18,8 +18,8 @@ from plugins.archs._summary import Summary, folded, limit_of, summary_items
 class RollingSummarySettings(Bounded):
     """Settings of `arch=rolling_summary`.
 
-    window_share : share of the budget that the latest events may take word for word, in [0, 1);
-        the summary has the rest.
+    window_share : share of the budget for the latest events in full, in [0, 1); the summary has the
+        rest.
     """
 
     window_share: Annotated[float, at_least(0, below=1)] = 0.5

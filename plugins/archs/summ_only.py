@@ -17,7 +17,7 @@ from plugins.archs._summary import limit_of, summarize, summary_items
 class SummOnlySettings(Bounded):
     """Settings of `arch=summ_only`.
 
-    chunk_events : events integrated by one call, at least 1. The paper integrates chunk by chunk.
+    chunk_events : events integrated per call, at least 1. The paper integrates chunk by chunk.
     """
 
     chunk_events: Annotated[int, at_least(1)] = 1

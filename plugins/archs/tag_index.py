@@ -24,7 +24,7 @@ _SHORTEST: Final = 3
 class TagIndexSettings(Bounded):
     """Settings of `arch=tag_index`.
 
-    tags : tags of one event, at least 1.
+    tags : tags per event, at least 1.
     """
 
     tags: Annotated[int, at_least(1)] = 6

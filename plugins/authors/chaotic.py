@@ -17,8 +17,8 @@ from framework.text.canonical import canonical_json
 class ChaoticSettings:
     """Settings of `author=chaotic`.
 
-    drafts : after so many it has nothing more.
-    hang_s : how long a draft that hangs takes.
+    drafts : number of drafts it makes.
+    hang_s : how long a draft that hangs takes, in seconds.
     """
 
     drafts: int = 1_000

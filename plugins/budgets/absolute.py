@@ -15,7 +15,7 @@ class AbsoluteSettings(Bounded):
     """Settings of `budget=absolute`.
 
     tokens : the limit, in the project's own tokens (`framework.text.tokens`), at least 1.
-    packing : what becomes of the item that no longer fits whole (see `Budget.packing`).
+    packing : what happens to the first item that does not fit whole (see `Budget.packing`).
     """
 
     tokens: Annotated[int, at_least(1)] = 2000

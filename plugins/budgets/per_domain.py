@@ -17,8 +17,8 @@ class PerDomainSettings(Bounded):
     """Settings of `budget=per_domain`.
 
     ratios : share of `nominal_tokens` by domain name, each above 0 and at most 10.
-    default : the share of a domain that `ratios` does not name.
-    packing : what becomes of the item that no longer fits whole (see `Budget.packing`).
+    default : the share for domains not named in `ratios`.
+    packing : what happens to the first item that does not fit whole (see `Budget.packing`).
     """
 
     ratios: Annotated[Mapping[str, float], RATIO] = field(default_factory=dict)

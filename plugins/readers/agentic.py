@@ -18,7 +18,8 @@ from plugins.readers.commit import Commit, CommitSettings
 class AgenticSettings(Bounded):
     """Settings of `reader=agentic`.
 
-    rounds : recalls at most, the task's own query included; at least 1, where 1 is `commit`.
+    rounds : most recalls, including the task's own query; at least 1, where 1 is the same as
+        `commit`.
     """
 
     rounds: Annotated[int, at_least(1)] = 3

@@ -15,7 +15,7 @@ from plugins.readers.commit import amount_of
 class AlwaysSettings:
     """Settings of `reader=always`.
 
-    decision : one of the task's decisions, or `ABSTAIN`; its default decision where none is given.
+    decision : one of the task's decisions, or `ABSTAIN`; empty: the task's default decision.
     """
 
     decision: str = ""

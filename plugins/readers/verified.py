@@ -24,8 +24,8 @@ class VerifiedSettings(Bounded):
     """Settings of `reader=verified`.
 
     strictness : what must be known before it commits (see `CheckCompleteness`).
-    threshold : the confidence, in [0, 1], below which a decision is withdrawn; one that states none
-        is below any. 0 withdraws nothing.
+    threshold : confidence, in [0, 1], below which a decision is withdrawn; a decision without a
+        stated confidence counts as below. 0 withdraws nothing.
     """
 
     strictness: Strictness = "moderate"

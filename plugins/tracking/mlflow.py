@@ -31,7 +31,7 @@ class MlflowSettings:
 
     uri : a server (http, https) or database (sqlite, postgresql, mysql, mssql), without a password;
         None for $MLFLOW_TRACKING_URI, else mlruns/mlflow.db in the current directory.
-    experiment : its name; made where there is none.
+    experiment : the experiment's name; created if it does not exist.
     """
 
     uri: str | None = field(default=None, metadata={"operational": True})

@@ -74,9 +74,10 @@ class Endpoint:
 class HttpSettings(CommandSettings, CalledSettings):
     """A JSON API: where it is, what adds an event, what searches, what forgets everything.
 
-    address : `http://127.0.0.1:8000`; another path may follow. With a command that of the server
-        which it starts, `http://127.0.0.1:{port}` by default: `{port}`, in the command or its
-        environment too, is one that was free. add, search, reset, forget, settle : the endpoints.
+    address : `http://127.0.0.1:8000`; another path may follow. With a command, the address of the
+        server that it starts, by default `http://127.0.0.1:{port}`: `{port}` is a free port, also
+        in the command and its environment.
+    add, search, reset, forget, settle : the endpoints.
     """
 
     writes = "add"

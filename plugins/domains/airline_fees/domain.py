@@ -57,11 +57,11 @@ class AirlineFeesSettings:
     """Where the files are and how checked bags are counted.
 
     path : the folder `airline` of RuleArena, with its rules and its three files of problems.
-    order : which of the checked bags is the first, as the task card says. `published`: bags within
-        the weight of a complimentary bag first, the heaviest of them before lighter ones, as
-        RuleArena's own code counts; `cheapest`: as it costs the passenger least.
-    unknown_file : read files that are not those published.
-    sha256 : when given, the digest of all files together must be this one.
+    order : which checked bag counts as the first, as the task card says. `published`: bags within
+        the weight of a complimentary bag first, heaviest first among these, as RuleArena's own code
+        counts; `cheapest`: the order that costs the passenger least.
+    unknown_file : also read files that are not the published ones.
+    sha256 : if given, the digest that all files together must have.
     """
 
     path: str = ""

@@ -51,10 +51,10 @@ class BankSupportSettings:
 
     path : the policies: the published folder `documents`, or one JSON list of them.
     tasks : the tasks: the published folder `tasks`, or one JSON list of them.
-    database : the bank's records, `db.json`. Given, what they hold of the customer is handed over
-        with the task; it is no part of memory.
-    unknown_file : read files that are not the published ones and do not say what they are.
-    sha256 : when given, the policies must have this digest.
+    database : the bank's records, `db.json`. If given, what they say of the customer is handed over
+        with the task; it is not part of memory.
+    unknown_file : also read files that are not the published ones and do not say what they are.
+    sha256 : if given, the digest that the policies must have.
     """
 
     path: str = ""

@@ -53,9 +53,9 @@ class CodebaseSettings(Bounded):
 
     spec : `stripped`, code that states no decision; `full`, each rule as a comment above the
         functions that it governs.
-    forms : how rules are worded: `development`, which the rule-based patcher was written against,
-        `held_out`, or `mixed`, every second rule held out (tag `form`).
-    padding : decisions on other programs beside the 47 on this service (41 in force).
+    forms : wording of the rules: `development`, which the rule-based patcher was written against,
+        `held_out`, or `mixed`, with every second rule held out (tag `form`).
+    padding : number of decisions on other programs, besides the 47 on this service (41 in force).
     """
 
     spec: Literal["stripped", "full"] = "stripped"

@@ -74,7 +74,7 @@ class LongMemEvalSyntheticSettings(Bounded):
 
 @register("domain", "longmemeval_synthetic")
 class LongMemEvalSynthetic(Domain[LongMemEvalSyntheticSettings]):
-    """Generated chat histories with LongMemEval's six question types and abstention; no limit.
+    """Drawn chat histories with questions of LongMemEval's six types and abstention, without end.
 
     Dated sessions of everyday talk; in their asides the user states facts, changes them, tells
     what happened and when, what is planned and what others did. The same record and the same
