@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Final
 
 from benchmarks.memory_tables import (
+    ALSO,
     ARMS,
     BUDGETS,
     LIKE,
@@ -64,7 +65,7 @@ class Setting:
     file : of a data set that is no part of the package. small : whether it is for systems that ask
     a language model at every write; the others are measured on the large ones. limit : results that
     a system is asked for, where a history may have more events than the shipped limit: no arm of
-    ours has one, so that the budget alone must cut.
+    ours has one, so that the budget alone must cut. also : arms of ours beside the usual ones.
     """
 
     name: str
@@ -72,6 +73,7 @@ class Setting:
     file: str = ""
     small: bool = False
     limit: int | None = None
+    also: tuple[str, ...] = ()
 
 
 _DEPTHS: Final = (1, 2, 3, 4)
@@ -92,10 +94,11 @@ SETTINGS: Final = (
     Setting(name="loan", overrides=("domain=loan", "n_cases=60")),
     Setting(
         name="office_numbers",
-        overrides=("domain=office", "domain.aliases=0", "n_cases=80"),
+        overrides=("domain=office", "domain.aliases=0", "n_cases=96"),
         limit=_ALL,
+        also=ALSO,
     ),
-    Setting(name="office", overrides=("domain=office", "n_cases=80"), limit=_ALL),
+    Setting(name="office", overrides=("domain=office", "n_cases=96"), limit=_ALL, also=ALSO),
     Setting(
         name="longmemeval",
         overrides=("domain=longmemeval", "n_cases=null"),
@@ -351,7 +354,7 @@ def measure(
 ) -> tuple[list[Job], dict[str, str]]:
     """The jobs of a setting, and why a system has none: each is a sweep of its own, beside ours."""
     by = shlex.split(args.model)
-    swept = {"ours": [f"arch={','.join((*ARMS, *LIKE))}", *by]}
+    swept = {"ours": [f"arch={','.join((*ARMS, *setting.also, *LIKE))}", *by]}
     for system in systems:
         own = [f"arch={system.name}", *by]
         own += [f"arch.exchanges={exchanges(system, setting, runs, args).absolute()}"]

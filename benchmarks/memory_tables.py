@@ -14,6 +14,8 @@ from framework.text.counting import counted
 from plugins.models.local.model import PACKAGED
 
 ARMS: Final = ("none", "bm25", "dense", "typed_graph", "full_context", "oracle")
+ALSO: Final = ("bm25_content",)
+"""Arms of ours that stand in some settings alone."""
 LIKE: Final = ("consolidate", "paged", "linked_notes", "graph_ppr", "raptor")
 """Arms of ours in the manner of published systems."""
 NEAREST: Final = {
@@ -37,16 +39,19 @@ def table(
     found: Mapping[str, Any],
     canaries: Mapping[str, Sequence[str]],
 ) -> str:
-    """The arms of a setting, a row each, in Markdown. versions : by name, of systems of others."""
+    """The arms of a setting in Markdown: what they retained, then how they did and what it cost.
+
+    versions : by name, of systems of others.
+    """
     group = Group(index=0, differs="", jobs=jobs, comparisons=[])
     printed = printed_names(job.summary for job in jobs)
     suspected: dict[str, bool] = {}  # whether something of it is a fault that ours have not
     for job, told in suspects(group):
         suspected[job.arm] = suspected.get(job.arm, False) or not all(told.values())
-    head = ["arm", "what it is, and was told", *(f"P_ret {b}" for b in BUDGETS)]
-    head += [*(f"success {b}" for b in BUDGETS), "ingest tokens", "dollars", "p95 of recall, ms"]
-    head += ["gist share", "remarks"]
-    lines = [head, ["---"] * len(head)]
+    retained = [["arm", "what it is, and was told", *(f"P_ret {b}" for b in BUDGETS)]]
+    retained[0] += ["gist share", "remarks"]
+    did = [["arm", *(f"success {b}" for b in BUDGETS), "ingest tokens", "dollars"]]
+    did[0].append("p95 of recall, ms")
     for arm in sorted(group.arms, key=_place):
         own = [kept for b in BUDGETS if (kept := group.job(arm, b)) is not None]
         first = own[0].summary
@@ -68,27 +73,38 @@ def table(
             remarks.append("no canaries run")
         dollars = ledger["total"].get("cost_usd", 0.0)  # without a row that did not fail
         ingest = ledger.get("ingest", {})
-        lines.append(
+        name = printed.get(arm, arm)
+        retained.append(
             [
-                printed.get(arm, arm),
+                name,
                 ", ".join(filter(None, [kind, declared_inputs(use)])),
                 *(_cell(job, "p_ret") for job in own),
-                *(_cell(job, str(job.summary["success_axis"])) for job in own),
-                f"{ingest.get('tokens_in', 0) + ingest.get('tokens_out', 0):,}",
-                "–" if dollars is None else f"{dollars:.2f}",
-                "–" if found[arm]["p95_ms"] is None else f"{found[arm]['p95_ms']:,.1f}",
                 _gist(own[-1]),
                 ", ".join(remarks),
             ]
         )
-    body = "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+        did.append(
+            [
+                name,
+                *(_cell(job, str(job.summary["success_axis"])) for job in own),
+                f"{ingest.get('tokens_in', 0) + ingest.get('tokens_out', 0):,}",
+                "–" if dollars is None else f"{dollars:.2f}",
+                "–" if found[arm]["p95_ms"] is None else f"{found[arm]['p95_ms']:,.1f}",
+            ]
+        )
     tokens = {j.budget: j.summary["budget_use"].get("budget_tokens") for j in group.jobs}
     size = ", ".join(f"{b} {tokens[b]:,}" for b in BUDGETS if tokens.get(b))
     n = jobs[0].summary["run"]["n_cases"]
     histories = len({row.history_id for row in jobs[0].rows})
     of = f"{counted(n, 'case')} on {histories} histor{'y' if histories == 1 else 'ies'}"
     caption = f"**{name}: {of}; budgets in tokens: {size}**"
-    return f"{caption}\n\n{_caution(jobs)}\n\n{body}"
+    return f"{caption}\n\n{_caution(jobs)}\n\n{_table(retained)}\n\n{_table(did)}"
+
+
+def _table(lines: Sequence[Sequence[str]]) -> str:
+    """The first line is the heading."""
+    whole = [lines[0], ["---"] * len(lines[0]), *lines[1:]]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in whole)
 
 
 def _caution(jobs: Sequence[Job]) -> str:
@@ -172,7 +188,7 @@ def by_depth(setting: str, jobs: Sequence[Job], depths: Sequence[int]) -> list[s
 
 def _place(arm: str) -> int:
     """Systems of others first, then the references, then ours in their manner."""
-    known, name = [*ARMS, *LIKE], option_of(arm)
+    known, name = [*ARMS, *ALSO, *LIKE], option_of(arm)
     return known.index(name) if name in known else -1
 
 

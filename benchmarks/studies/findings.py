@@ -2,7 +2,8 @@
 
     python -m benchmarks.studies.findings NAME [--into FILE#NAME]
 
-NAME: entry, facts, facts_claims, office or confirm, or one of two without a pre-registration.
+NAME: entry, facts, facts_claims, office, office_words or confirm, or one of two without a
+pre-registration.
 `parts` runs nothing: it says of the runs of `facts` and `facts_claims` which part of what a
 decision needs each view held. `reuse` takes what `confirm` compares apart. Sweeps that were cut off
 are resumed.
@@ -92,6 +93,19 @@ SWEEPS: Final[Mapping[str, Sequence[Sequence[str]]]] = {
             "seed=90347",
             "n_cases=400",
             "arch=bm25,by_kind,rare_first,graph_ppr,full_context",
+            "report=false",
+        ),
+    ),
+    "office_words": (
+        (
+            "+experiment=office",
+            "prereg=office_words",
+            "domain.spec=prior_authorization",
+            "domain.aliases=0,0.5",
+            "budget=loose",
+            "seed=90353",
+            "n_cases=400",
+            "arch=bm25,bm25_content,by_kind,graph_ppr,full_context",
             "report=false",
         ),
     ),

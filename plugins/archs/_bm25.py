@@ -26,7 +26,7 @@ from plugins.archs._postings import Postings
 from plugins.archs._postings import __file__ as _postings_file
 from plugins.archs._stored import index_file
 
-Tokenizer = Literal["words", "split"]
+Tokenizer = Literal["words", "content", "split"]
 
 _WORD: Final = re.compile(r"\d+(?:[.,]\d+)*|[^\W_]+")
 
@@ -36,8 +36,23 @@ def words(text: str) -> list[str]:
     return _WORD.findall(text.lower())
 
 
+STOP_WORDS: Final = frozenset(
+    words(
+        "a an and are as at be but by for if in into is it no not of on or such that the their "
+        "then there these they this to was will with"
+    )
+)
+"""Those that Lucene leaves out of English text (`EnglishAnalyzer.ENGLISH_STOP_WORDS_SET`)."""
+
+
+def content(text: str) -> list[str]:
+    """The `words` that are no stop words."""
+    return [word for word in words(text) if word not in STOP_WORDS]
+
+
 TOKENIZERS: Final[Mapping[Tokenizer, Callable[[str], list[str]]]] = {
     "words": words,
+    "content": content,
     "split": str.split,
 }
 
@@ -50,7 +65,8 @@ class BM25Settings(Bounded):
     b : weight of document length, in [0, 1].
     epsilon : share of the average idf that a term in more than half of the documents gets.
     tokenizer : rank-bm25 takes lists of tokens and has no tokenizer of its own. `words`: see
-        `words`; `split`: case-sensitive pieces between white space, as in rank-bm25's own examples.
+        `words`; `content`: the same without `STOP_WORDS`; `split`: case-sensitive pieces between
+        white space, as in rank-bm25's own examples.
     """
 
     k1: Annotated[float, at_least(0)] = 1.5

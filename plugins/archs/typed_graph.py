@@ -182,7 +182,7 @@ class TypedGraphSettings(GraphSettings):
     k1: float = 1.5
     b: float = 0.75
     epsilon: float = 0.25
-    tokenizer: Literal["words", "split"] = "words"
+    tokenizer: Literal["words", "content", "split"] = "words"
     cache: str | None = field(default=None, metadata={"operational": True})
 
     def __post_init__(self) -> None:

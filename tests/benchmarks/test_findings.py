@@ -19,7 +19,7 @@ from framework.store.register import as_lock, locks
 
 NAMES = tuple(findings.SWEEPS)
 PAGE = ROOT / "docs" / "results" / "findings.md"
-PAGES = {"office": PAGE.with_name("office.md")}
+PAGES = dict.fromkeys(("office", "office_words"), PAGE.with_name("office.md"))
 """Those that stand on a page of their own."""
 
 

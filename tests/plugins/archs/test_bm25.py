@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rank_bm25 import BM25Okapi
 
-from plugins.archs._bm25 import TOKENIZERS, BM25Index, BM25Settings, top, words
+from plugins.archs._bm25 import STOP_WORDS, TOKENIZERS, BM25Index, BM25Settings, top, words
 from plugins.archs.bm25 import BM25
 from tests.plugins.archs.helpers import event, ids, opened, recall
 
@@ -33,6 +33,22 @@ def test_scores_are_those_of_rank_bm25(texts: list[str], query: str, data: st.Da
     peer = BM25Okapi(corpus, k1=settings.k1, b=settings.b, epsilon=settings.epsilon)
     expected = peer.get_scores(tokens(query))
     np.testing.assert_allclose(BM25Index(texts, settings).scores(query), expected, atol=1e-9)
+
+
+def test_content_is_words_without_stop_words() -> None:
+    text = "The loan, of 147,500, is to be decided by THE officer."
+    assert TOKENIZERS["content"](text) == ["loan", "147,500", "decided", "officer"]
+    assert [w for w in words(text) if w not in STOP_WORDS] == TOKENIZERS["content"](text)
+    assert len(STOP_WORDS) == 33
+
+
+def test_words_of_most_texts_count_unless_they_are_left_out() -> None:
+    """As rank-bm25 scores them, each adds a share of the mean idf to every text that holds it."""
+    texts = [f"the file is of {word}1 {word}2 {word}3 {word}4 {word}5" for word in "pqrs"]
+    query = "what is the file of"
+    assert (BM25Index(texts, BM25Settings()).scores(query) > 0).all()
+    left_out = BM25Settings(tokenizer="content", epsilon=0)
+    assert not BM25Index(texts, left_out).scores(query).any()
 
 
 @given(TEXTS, st.lists(WORDS, max_size=6).map(" ".join), st.integers(0, 15))
