@@ -48,8 +48,7 @@ def halves(cases: Sequence[Case], seed: int) -> tuple[list[Case], list[Case]]:
     whole = units(cases)
     if len(whole) < 2:
         raise UserError(
-            f"part: all {counted(len(cases), 'case')} belong to one history or cluster, so they "
-            "can't be divided"
+            f"part: {counted(len(cases), 'case')} in one history or cluster, which can't be divided"
         )
     random.Random(f"halves:{seed}").shuffle(whole)
     dealt: tuple[set[int], set[int]] = (set(), set())

@@ -222,7 +222,7 @@ def test_differences_of_a_sweep_are_corrected_beside_those_of_the_verdicts(
     assert "corrected_delta" in Path("s/comparison.csv").read_text()
     assert framework(capsys, "report", "s").status == 0
     page = Path("s/report.md").read_text()
-    assert "Differences in answer_correct are of the judge's verdicts as they are" in page
+    assert "Differences in answer_correct are between the judge's uncorrected verdicts" in page
     assert "| difference | corrected |" in page
 
 

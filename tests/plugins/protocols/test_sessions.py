@@ -165,7 +165,9 @@ def test_guessing_sees_no_memory_and_no_gold(capsys: pytest.CaptureFixture[str])
 
 def test_a_domain_without_a_guess_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     given = ("domain=codebase", "protocol=sessions", "protocol.agent=guesses", "arch=none")
-    assert "protocol.agent=guesses: domain codebase has no guess" in run(capsys, *given).mistake
+    assert (
+        "protocol.agent=guesses: domain codebase can't make guesses" in run(capsys, *given).mistake
+    )
 
 
 @pytest.mark.slow

@@ -475,7 +475,7 @@ def test_mistakes_are_one_line(capsys: pytest.CaptureFixture[str]) -> None:
         ((*CHEAP, "shards=2,3"), "shards=2,3: several values"),
         ((*CHEAP, "part=tuning", "shards=2"), "part=tuning is not"),
         (("domain=codebase", "protocol=sessions", "tracking=none", "shards=2"), "by itself"),
-        ((*CHEAP, "part=shard"), "which of how many"),
+        ((*CHEAP, "part=shard"), "number/total expected"),
         ((*CHEAP, "part=tuning:1/2"), "tuning takes no value after a colon"),
         ((*CHEAP, "part=shards:1/2"), "no part 'shards'"),
         (("+experiment=tune", *CHEAP, "shards=2"), "shards: not of a tuned sweep"),

@@ -104,7 +104,7 @@ def test_a_call_that_is_refused_is_told(given: dict[str, Any], said: str) -> Non
     [
         ({"command": []}, r"arch\.command: a command or an address is required"),
         ({"address": "http://127.0.0.1:9/mcp"}, "and not both"),
-        ({"answer": None}, r"arch\.answer: it has to be declared"),
+        ({"answer": None}, r"arch\.answer: required"),
         ({"search": {"tool": "s", "arguments": {"q": "{text}"}}}, r"search: no placeholder \{text"),
         ({"reset": None, "command": [], "address": "http://127.0.0.1:9/mcp"}, "reset: a server"),
     ],
