@@ -73,10 +73,10 @@ def table(
             remarks.append("no canaries run")
         dollars = ledger["total"].get("cost_usd", 0.0)  # without a row that did not fail
         ingest = ledger.get("ingest", {})
-        name = printed.get(arm, arm)
+        shown = printed.get(arm, arm)
         retained.append(
             [
-                name,
+                shown,
                 ", ".join(filter(None, [kind, declared_inputs(use)])),
                 *(_cell(job, "p_ret") for job in own),
                 _gist(own[-1]),
@@ -85,7 +85,7 @@ def table(
         )
         did.append(
             [
-                name,
+                shown,
                 *(_cell(job, str(job.summary["success_axis"])) for job in own),
                 f"{ingest.get('tokens_in', 0) + ingest.get('tokens_out', 0):,}",
                 "–" if dollars is None else f"{dollars:.2f}",

@@ -136,10 +136,11 @@ def _called(
     of the current directory (-P) nor one on the path.
     """
     given = os.environ.get("PYTHONPATH") if path is None else path
+    path = os.pathsep.join(filter(None, (_HOME, given)))
     return subprocess.run(
         [sys.executable, "-P", "-m", module, *words],
         cwd=cwd,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, (_HOME, given)))},
+        env={**os.environ, "PYTHONPATH": path},
         capture_output=True,
         text=True,
         check=False,

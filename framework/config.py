@@ -319,9 +319,11 @@ def _component(group: str, config: Mapping[str, Any], labels: Mapping[str, str])
         why = why if node and isinstance(node, Mapping) else "no option chosen"
         raise UserError(f"{group}: {why}; see `decisionbench list {group}`")
     plugin = _found(group, str(node["plugin"]))
-    settings = settings_of(plugin, {k: v for k, v in node.items() if k != "plugin"})
+    label = labels.get(group, plugin.name)
+    told = replace(plugin, name=label.partition("(")[0])  # a mistake is the option's
+    settings = settings_of(told, {k: v for k, v in node.items() if k != "plugin"})
     chosen = replace(plugin, cls=plugin.cls.under(settings))
-    return Component(plugin=chosen, settings=settings, label=labels.get(group, plugin.name))
+    return Component(plugin=chosen, settings=settings, label=label)
 
 
 def _found(group: str, name: str) -> Plugin:

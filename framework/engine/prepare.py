@@ -201,9 +201,13 @@ def check(plan: Plan) -> Prepared:
 
 def _check_trials(pipeline: Pipeline) -> None:
     """Raise UserError for an arm that can't be opened here, or that says no number of trials."""
-    trials: Any = pipeline.trials
+    arch, option = pipeline.arch, pipeline.arm.partition("(")[0]
+    try:
+        trials: Any = pipeline.trials
+    except UserError as error:
+        named = option == arch.name or str(error).startswith(option)
+        raise UserError(f"{'' if named else f'arch={option}: '}{error}") from None
     if type(trials) is not int or trials < 1:
-        arch = pipeline.arch
         raise UserError(
             f"arch={arch.name} ({arch.__module__}.{arch.__qualname__}): trials is {trials!r}, "
             "a whole number of at least 1 expected"

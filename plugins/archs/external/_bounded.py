@@ -15,13 +15,18 @@ class BoundedClient(AsyncClient):
     """Answers come as they are, and end: one that was compressed could grow to any size.
 
     Raises ReadError for an answer that is compressed, or longer than `MOST_BYTES`.
+    refused : the status of the last request with content, where that was an error; else 0.
     """
+
+    refused = 0
 
     # Not by a transport of our own, with which the environment's proxies would not be used.
     async def send(self, request: Request, *, stream: bool = False, **options: Any) -> Response:
         request.headers["accept-encoding"] = "identity"
         response = await super().send(request, stream=True, **options)
         try:
+            if request.method == "POST":  # a stream of GET may be refused, and nothing fails
+                self.refused = response.status_code if response.is_error else 0
             coding = response.headers.get("content-encoding", "identity").strip().lower()
             if coding not in ("", "identity"):
                 raise ReadError("an answer that is compressed, which was not asked for")

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 from typing import Any, Final, Generic, Protocol, TypeVar
 
 from framework.records import Event
+from plugins.archs.external._keys import Secrets
 from plugins.archs.external._mapping import (
     AnswerPaths,
     Found,
     NoReset,
-    Secrets,
     SystemFailed,
     at,
     uses,
@@ -78,7 +78,8 @@ class CalledSystem(ABC, Generic[C]):
     def write(self, event: Event) -> str | None:
         with self._secrets.hidden():
             answer = self._call(self._writes, self._write, values_of(event, self._tenant))
-            given = str(at(answer, self._write.id)) if self._write.id else None
+            path, whose = self._write.id, f"{self._writes}.id: the answer"
+            given = str(at(answer, path, whose)) if path else None
             self._deleted.discard(given or "")
             if self._settle is not None:
                 self._unsettled.append(given or "")
@@ -107,7 +108,8 @@ class CalledSystem(ABC, Generic[C]):
 
     def _is_settled(self, settle: C, given: str) -> bool:
         answer = self._call("settle", settle, {"tenant": self._tenant, "given": given})
-        return all(at(answer, path) == value for path, value in self._until.items())
+        until = self._until.items()
+        return all(at(answer, path, "until: the answer") == value for path, value in until)
 
     def forget(self, event: Event, given: str) -> None:
         assert self._forget is not None  # it is not asked where nothing is declared

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Final
 
 from framework.sandbox import call_filter
-from plugins.archs.external._mapping import Secrets, SystemFailed, fill
+from plugins.archs.external._keys import Secrets
+from plugins.archs.external._mapping import SystemFailed, fill
 from plugins.archs.external._proxy import Proxy
 from plugins.archs.external._settings import CommandSettings
 

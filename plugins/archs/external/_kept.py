@@ -55,7 +55,12 @@ def place_of(memory: ExternalMemory[Any], canaries: Path) -> Path:
         values = {**dict.fromkeys(settings.starts, ""), **settings.places}
         words = [fill(word, values) for word in settings.command]
     files = {word: digest_file(word) for word in words if Path(word).is_file()}
-    own = {"deterministic": settings.deterministic, "drivers": settings.drivers, "files": files}
+    own = {
+        "deterministic": settings.deterministic,
+        "deletion": repr(settings.deletion),
+        "drivers": settings.drivers,
+        "files": files,
+    }
     return KEPT / f"{digest([memory.about(), own, digest_file(canaries)])}.json"
 
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any, Final
-from urllib.parse import quote
 
 from framework.errors import UserError
 from framework.records import Event
@@ -27,15 +24,8 @@ START: Final = ("home", "here", "python", "bin", "system")
 """Of a command and its environment: the fresh home, where decisionbench was started, the
 interpreter of the system's own environment, the folder of its programs, and that of the drivers
 that are shipped."""
-_PLACEHOLDER: Final = re.compile(r"\{([a-z][a-z0-9_]*)(?:\.(\w+))?\}")
+PLACEHOLDER: Final = re.compile(r"\{([a-z][a-z0-9_]*)(?:\.(\w+))?\}")
 _WITH_NAMES: Final = ("metadata", "env")
-_NAMED_LIKE_A_KEY: Final = re.compile(
-    r"(authorization|cookie|key|token|secret|password|passwd|credentials?)$", re.IGNORECASE
-)
-_KEY: Final = 12
-"""Characters from which on what is named like a key is taken for one, and not for a word."""
-_SECRET: Final = 8
-"""Characters from which on a value of the environment may not be part of a result."""
 
 
 class SystemFailed(Exception):
@@ -73,32 +63,47 @@ class AnswerPaths:
 
     def read(self, answer: Any) -> list[Found]:
         """The results in an answer, best first. Raises SystemFailed where a path leads nowhere."""
-        held = _gathered(answer, self.items)
+        held = _gathered(answer, self.items, "answer.items: the answer")
         if isinstance(held, str):
             parts = held.split(self.split) if self.split else [held]
             return [Found(text=part.strip()) for part in parts if part.strip()]
         if held is not None and not isinstance(held, list):
-            raise SystemFailed(f"{self.items or 'the answer'}: a list of results was declared")
+            it = repr(self.items) if self.items else "the answer"
+            raise SystemFailed(
+                f"answer.items: {it} is {_kind(held)}, a list of results was declared"
+            )
         return [self._one(result) for result in held or ()]
 
     def _one(self, result: Any) -> Found:
+        text = at(result, self.text, "answer.text: a result")
+        for part in text if isinstance(text, list) else (text,):
+            if isinstance(part, (Mapping, list)):
+                it = repr(self.text) if self.text else "a result"
+                raise SystemFailed(f"answer.text: {it} is {_kind(part)}, a text was declared")
         return found_of(
-            at(result, self.text),
-            at(result, self.id) if self.id else None,
-            at(result, self.score) if self.score else None,
+            text,
+            at(result, self.id, "answer.id: a result") if self.id else None,
+            at(result, self.score, "answer.score: a result") if self.score else None,
         )
 
 
-def _gathered(answer: Any, path: str) -> Any:
+def _kind(value: Any) -> str:
+    """What a value of an answer is, in words."""
+    if isinstance(value, Mapping):
+        return f"an object with {sorted(value)}"
+    return "a list" if isinstance(value, list) else f"{value!r:.80}"
+
+
+def _gathered(answer: Any, path: str, whose: str) -> Any:
     """The value at a dotted path; with a `*` in it the lists in every part, as one."""
     before, star, after = path.partition("*")
     if not star:
-        return at(answer, path)
-    held = at(answer, before.rstrip("."))
+        return at(answer, path, whose)
+    held = at(answer, before.rstrip("."), whose)
     parts = held.values() if isinstance(held, Mapping) else held
     if isinstance(parts, str) or not isinstance(parts, Iterable):
         raise SystemFailed(f"{path}: {before.rstrip('.') or 'the answer'} has no parts")
-    found = [_gathered(part, after.lstrip(".")) or [] for part in parts if part is not None]
+    found = [_gathered(part, after.lstrip("."), whose) or [] for part in parts if part is not None]
     if not all(isinstance(one, list) for one in found):
         raise SystemFailed(f"{path}: lists of results were declared")
     return [result for one in found for result in one]
@@ -118,8 +123,11 @@ def found_of(text: Any, ids: Any, score: Any) -> Found:
     )
 
 
-def at(answer: Any, path: str) -> Any:
-    """The value at a dotted path. Raises SystemFailed that says where it ends and what is there."""
+def at(answer: Any, path: str, whose: str) -> Any:
+    """The value at a dotted path. Raises SystemFailed that says where it ends and what is there.
+
+    whose : the setting that has the path, and what it is a path in.
+    """
     value = answer
     for word in path.split(".") if path else ():
         if isinstance(value, Mapping) and word in value:
@@ -128,7 +136,7 @@ def at(answer: Any, path: str) -> Any:
             value = value[int(word)]
         else:
             there = sorted(value) if isinstance(value, Mapping) else type(value).__name__
-            raise SystemFailed(f"the answer has no {path!r}: {word!r} is not in {there}")
+            raise SystemFailed(f"{whose} has no {path!r}: {word!r} is not in {there}")
     return value
 
 
@@ -160,7 +168,7 @@ def fill(template: Any, values: Mapping[str, Any]) -> Any:
         return [fill(value, values) for value in template]
     if not isinstance(template, str):
         return template
-    whole = _PLACEHOLDER.fullmatch(template)
+    whole = PLACEHOLDER.fullmatch(template)
     if whole is not None:
         return _value(whole, values)
     return fill_text(template, values, str)
@@ -168,7 +176,7 @@ def fill(template: Any, values: Mapping[str, Any]) -> Any:
 
 def fill_text(template: str, values: Mapping[str, Any], form: Callable[[Any], str]) -> str:
     """The text with each placeholder replaced by its value in this form, or by nothing."""
-    return _PLACEHOLDER.sub(lambda found: _said(_value(found, values), form), template)
+    return PLACEHOLDER.sub(lambda found: _said(_value(found, values), form), template)
 
 
 def _said(value: Any, form: Callable[[Any], str]) -> str:
@@ -193,7 +201,7 @@ def check_template(template: Any, allowed: Sequence[str], where: str) -> None:
     for name in _unquoted(template):
         if name in allowed:
             raise ValueError(f"{where}: {{{name}}} without quotes is a mapping to YAML; quote it")
-    for found in _placeholders(template):
+    for found in placeholders(template):
         name, inner = found.groups()
         if (
             name not in (*allowed, "env")
@@ -203,44 +211,24 @@ def check_template(template: Any, allowed: Sequence[str], where: str) -> None:
             raise ValueError(f"{where}: no placeholder {found[0]}{nearest(name, allowed)}")
 
 
-def check_keys(named: Mapping[str, Any], where: str) -> None:
-    """Raise UserError where a key itself stands in a mapping, which every run stores."""
-    for name, value in named.items():
-        text = str(value)
-        if _NAMED_LIKE_A_KEY.search(name) and len(text) >= _KEY and not uses(text, "env"):
-            raise UserError(
-                f"arch.{where}: {name}: a mapping is stored, so a key comes from the environment, "
-                "as {env.NAME}"
-            )
-
-
-def check_variables(settings: Any) -> None:
-    """Raise UserError where a variable that a mapping hands on is not set."""
-    for field in fields(settings):
-        for found in _placeholders(getattr(settings, field.name)):
-            if found[1] == "env" and found[2] not in os.environ:
-                raise UserError(
-                    f"arch.{field.name}: {found[0]}: {found[2]} is not set in the environment"
-                )
-
-
 def uses(template: Any, name: str) -> bool:
     """Whether a placeholder of this name is anywhere in the template."""
-    return any(found[1] == name for found in _placeholders(template))
+    return any(found[1] == name for found in placeholders(template))
 
 
-def _placeholders(template: Any) -> Iterator[re.Match[str]]:
+def placeholders(template: Any) -> Iterator[re.Match[str]]:
+    """All placeholders in a template, in their order."""
     if isinstance(template, str):
-        yield from _PLACEHOLDER.finditer(template)
+        yield from PLACEHOLDER.finditer(template)
     elif isinstance(template, Mapping):
         for value in template.values():
-            yield from _placeholders(value)
+            yield from placeholders(value)
     elif isinstance(template, Sequence):
         for value in template:
-            yield from _placeholders(value)
+            yield from placeholders(value)
     elif is_dataclass(template):
         for field in fields(template):
-            yield from _placeholders(getattr(template, field.name))
+            yield from placeholders(getattr(template, field.name))
 
 
 def _unquoted(template: Any) -> Iterator[str]:
@@ -253,59 +241,3 @@ def _unquoted(template: Any) -> Iterator[str]:
     elif isinstance(template, Sequence) and not isinstance(template, str):
         for value in template:
             yield from _unquoted(value)
-
-
-class Secrets:
-    """The values of the caller's environment that a mapping hands on, kept out of what is stored.
-
-    settings : the mapping; each `{env.NAME}` anywhere in it is one of them.
-    """
-
-    __slots__ = ("_forms", "_values")
-
-    def __init__(self, settings: Any) -> None:
-        names = {found[2] for found in _placeholders(settings) if found[1] == "env"}
-        self._values = {name: os.environ.get(name, "").strip() for name in sorted(names)}
-        forms = {form for value in self._values.values() if value for form in _forms(value)}
-        self._forms = sorted(forms, key=len, reverse=True)
-
-    @property
-    def longest(self) -> int:
-        """Characters of the longest of them, however it is written."""
-        return len(self._forms[0]) if self._forms else 0
-
-    def hide(self, text: str) -> str:
-        """The text with `***` for each of them. Before it is cut: a part can't be found."""
-        for form in self._forms:
-            text = text.replace(form, "***")
-        return text
-
-    @contextmanager
-    def hidden(self) -> Iterator[None]:
-        """What a SystemFailed inside says is told without them."""
-        try:
-            yield
-        except SystemFailed as failed:
-            raise SystemFailed(self.hide(str(failed))) from None
-
-    def check(self, found: Sequence[Found]) -> list[Found]:
-        """The results. Raises SystemFailed where the text of one holds such a value.
-
-        Results are stored and sent to the reader, and one that is changed would be another's. A
-        value of fewer than `_SECRET` characters may be any word, so it is let through.
-        """
-        for name, value in self._values.items():
-            if len(value) < _SECRET:
-                continue
-            if any(form in result.text for result in found for form in _forms(value)):
-                raise SystemFailed(
-                    f"a result holds the value of {{env.{name}}}, which is kept out of what is "
-                    "stored: where it is no secret, write it into the mapping"
-                )
-        return list(found)
-
-
-def _forms(value: str) -> set[str]:
-    """A value as it may be written in a message, an answer or an address."""
-    quoted = {json.dumps(value)[1:-1], json.dumps(value, ensure_ascii=False)[1:-1]}
-    return {value, *quoted, repr(value)[1:-1], quote(value, safe=""), quote(value)}

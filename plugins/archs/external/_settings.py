@@ -8,13 +8,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, quote, urlsplit
 
 from framework.bounds import Bounded, above, at_least
 from framework.errors import UserError
 from framework.records import EMPTY
 from plugins.archs.external._drivers import drivers_of
 from plugins.archs.external._environment import Environment
+from plugins.archs.external._keys import check_keys, check_variables, check_words
 from plugins.archs.external._mapping import (
     EVENT,
     FORGET,
@@ -23,10 +24,9 @@ from plugins.archs.external._mapping import (
     SETTLE,
     START,
     AnswerPaths,
-    check_keys,
     check_template,
-    check_variables,
     fill,
+    fill_text,
     uses,
 )
 from plugins.archs.external._npm import NpmEnvironment
@@ -87,9 +87,14 @@ class SystemSettings(Bounded):
         }
 
     @property
+    def deletion(self) -> Any:
+        """How an event is deleted, as it is declared; None where it is not."""
+        return None
+
+    @property
     def offers_deletion(self) -> bool:
         """Whether it says how an event is deleted."""
-        return False
+        return self.deletion is not None
 
     @property
     def drivers(self) -> dict[str, str]:
@@ -198,6 +203,8 @@ class CommandSettings(SystemSettings):
             environment.require()
         check_variables(self)
         check_keys(self.environment, "environment")
+        check_words(self.environment.values(), "environment")
+        check_words(self.command, "command")
         values = {**dict.fromkeys(self.starts, ""), **self.places}
         program = fill(self.command[0], values)
         if "/" in program and not Path(program).is_absolute():  # its place is the fresh home
@@ -245,6 +252,8 @@ class CalledSettings(SystemSettings):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_template(self.headers, (), "headers")
+        starts = getattr(self, "starts", ())
+        check_template(self.address, [name for name in starts if name == "port"], "address")
         write = getattr(self, self.writes)
         for name, call, allowed in (
             (self.writes, write, EVENT),
@@ -268,7 +277,7 @@ class CalledSettings(SystemSettings):
         if self.address and not self.is_started and together and self.reset is None:
             raise ValueError(
                 "reset: a server keeps what it was told: declare how it forgets, or use {tenant} "
-                "in both write and search"
+                f"in both {self.writes} and search"
             )
 
     def identity(self) -> dict[str, Any]:
@@ -278,8 +287,12 @@ class CalledSettings(SystemSettings):
         return known
 
     @property
-    def offers_deletion(self) -> bool:
-        return self.forget is not None
+    def deletion(self) -> Any:
+        return self.forget
+
+    def reached(self, **values: Any) -> str:
+        """The address with what its placeholders mean, in the form that an address takes."""
+        return fill_text(self.address, values, lambda value: quote(str(value), safe=":/"))
 
     @property
     def is_started(self) -> bool:
@@ -294,13 +307,38 @@ class CalledSettings(SystemSettings):
 
     def require_calls(self) -> None:
         """Raise UserError where a call is not declared, or a key is: it has to be a variable's."""
-        for name in (self.writes, "search", "answer"):
+        for name, what in (
+            (self.writes, "the call that writes"),
+            ("search", "the call that searches"),
+            ("answer", "where the results of a search are (items, text)"),
+        ):
             if getattr(self, name) is None:
-                raise UserError(f"arch.{name}: required (any-memory.md)")
+                raise UserError(f"arch.{name}: it has to be declared: {what}")
         check_variables(self)
         check_keys(self.headers, "headers")
-        url = urlsplit(self.address)
+        for name in (self.writes, "search", "reset", "forget", "settle"):
+            call = getattr(self, name)
+            if call is not None:
+                check_keys(call.filled, name)
+                check_words([getattr(call, "path", "")], name)
+
+    def require_address(self) -> SplitResult:
+        """The address in its parts. Raises UserError where it is none, or has a key in it."""
+        check_variables(self)
+        url = urlsplit(self.reached(port=1))
+        if url.scheme not in ("http", "https") or not url.hostname or not _has_port(url):
+            raise UserError(f"arch.address: {self.address!r} given, http(s)://host expected")
         if url.username or url.password:
             raise UserError(
                 "arch.address: contains a name or password; give a key as a header, as {env.NAME}"
             )
+        check_words([self.address], "address")
+        return url
+
+
+def _has_port(url: SplitResult) -> bool:
+    """Whether its port is a number, or left out."""
+    try:
+        return url.port != 0
+    except ValueError:
+        return False

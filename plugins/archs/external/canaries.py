@@ -23,8 +23,9 @@ from framework.models.client import Ledger, track_usage
 from framework.records import Event
 from framework.registry import register
 from plugins.archs.external._kept import keep, kept, left_out, place_of, without_vectors
-from plugins.archs.external._mapping import Found, NoReset, SystemFailed
+from plugins.archs.external._mapping import Found, NoReset, SystemFailed, uses
 from plugins.archs.external._memory import ExternalMemory, System
+from plugins.archs.external._settings import CalledSettings
 from plugins.archs.external._trace import Tracer
 
 FIRST: Final = ("Marta", "Jonas", "Aiko", "Pedro", "Lena", "Omar", "Ruth", "Ivan")
@@ -33,6 +34,9 @@ THINGS: Final = ("locker", "badge", "parking place", "telephone", "printer", "ar
 RESULTS: Final = 5
 """Results that a canary asks for, where the number is not what it is about."""
 _MANY: Final = 10_000
+_SOON_S: Final = 5.0
+"""Within it, what a search misses is looked for again: a system may index after its answer."""
+_EVERY_S: Final = 0.5
 _FAULTS: Final = (SystemFailed, ModelError, DoesNotFit)
 """What of a system, or of a model that it asks, is a finding and no mistake of ours."""
 _log = logging.getLogger("framework.canaries")
@@ -122,6 +126,33 @@ def expect(found: Sequence[Found], wanted: str, what: str) -> None:
         raise _Wrong(f"{what}: {wanted!r} is not among {len(found)} results")
 
 
+def seconds_until(holds: Callable[[], bool]) -> float | None:
+    """How long it took until something held; None where it did not within `_SOON_S`."""
+    begun = time.monotonic()
+    while time.monotonic() - begun < _SOON_S:
+        time.sleep(_EVERY_S)
+        if holds():
+            return time.monotonic() - begun
+    return None
+
+
+def waited(settings: Any, is_found: Callable[[], bool]) -> str:
+    """What waiting shows of what a search missed, as the end of "it is not found"."""
+    after = seconds_until(is_found)
+    if after is None:
+        return f", nor within {_SOON_S:g} s"
+    return f" at once, but {after:.1f} s later: {_how_to_wait(settings)}"
+
+
+def _how_to_wait(settings: Any) -> str:
+    """What makes a search wait for what was written."""
+    if not isinstance(settings, CalledSettings):
+        return "it has to answer a write only when that can be found"
+    if settings.settle is None:
+        return "declare `settle`, so that a search waits until writes are processed"
+    return "its `settle` ends too early; `until` says what its answer has to hold"
+
+
 @canary
 def answers(stand: Stand) -> str:
     """It starts, takes an event in and answers a search."""
@@ -144,13 +175,14 @@ def recalls(stand: Stand) -> str:
     """Each of 24 facts comes back, asked for in its own words."""
     known = facts()
     system = stand.open([event for _, event in known])
-    lost = [
-        what
-        for n, (what, _) in enumerate(known)
-        if code(n) not in texts(system.search(what, RESULTS))
-    ]
-    if lost:
-        raise _Wrong(f"{len(lost)} of {len(known)} facts did not come back: {lost[0]!r} first")
+
+    def lost(asked: Iterable[int]) -> list[int]:
+        return [n for n in asked if code(n) not in texts(system.search(known[n][0], RESULTS))]
+
+    if missed := lost(range(len(known))):
+        said = f"of {len(known)} facts {len(missed)} ({known[missed[0]][0]!r} first)"
+        later = waited(stand.settings, lambda: not lost(missed))
+        raise _Wrong(f"{said} were not found{later}")
     return f"{len(known)} of {len(known)} facts came back"
 
 
@@ -225,12 +257,19 @@ def deterministic(stand: Stand) -> str:
     return "two runs of a small history gave the same results, as declared"
 
 
+def _without_limit(settings: Any) -> str:
+    """That the number of results is not sent, where it is not."""
+    called = isinstance(settings, CalledSettings) and not uses(settings.search.filled, "limit")
+    return ": {limit} is nowhere in `search`" if called else ""
+
+
 @canary
 def limit(stand: Stand) -> str:
     """It gives no more results than it is asked for."""
     found = stand.open([event for _, event in facts()]).search("The", 3)
     if len(found) > 3:
-        raise _Wrong(f"3 results were asked for, {len(found)} came")
+        reason = _without_limit(stand.settings)
+        raise _Wrong(f"3 results were asked for, {len(found)} came{reason}")
     if not found:
         raise _Wrong("a search for a word of all 24 facts found nothing")
     return f"3 results were asked for, {len(found)} came"
@@ -242,8 +281,10 @@ def plenty(stand: Stand) -> str:
     wanted, known = 20, facts()
     found = stand.open([event for _, event in known]).search(" ".join(THINGS), wanted)
     if len(found) < wanted:
+        reason = _without_limit(stand.settings)
         raise _Wrong(
             f"{wanted} results were asked for, {len(found)} came, and {len(known)} share a word"
+            f"{reason}"
         )
     return f"{wanted} results were asked for, {len(found)} came"
 
@@ -268,7 +309,14 @@ def late(stand: Stand) -> str:
     system = stand.open([fact(0, f"The locker of Marta Ilves is {code(0)}.")])
     system.search("locker of Marta Ilves", RESULTS)
     system.write(fact(1, f"The badge of Aiko Mori is {code(1)}."))
-    expect(system.search("badge of Aiko Mori", RESULTS), code(1), "written after a search")
+    query = "badge of Aiko Mori"
+
+    def is_found() -> bool:
+        return code(1) in texts(system.search(query, RESULTS))
+
+    if not is_found():
+        said = f"what was written after a search, {code(1)!r}, is not found"
+        raise _Wrong(f"{said}{waited(stand.settings, is_found)}")
     return "what is written after a search is found"
 
 
@@ -311,6 +359,32 @@ def reset(stand: Stand) -> str:
     system.write(fact(1, f"The badge of Aiko Mori is {code(1)}."))
     expect(system.search("badge of Aiko Mori", RESULTS), code(1), "written after a reset")
     return "nothing is left after a reset, and writing goes on"
+
+
+@canary
+def forget(stand: Stand) -> str:
+    """A deleted fact is found no more, and the others still are."""
+    if not stand.settings.offers_deletion:
+        name = "forget" if isinstance(stand.settings, CalledSettings) else "forgets"
+        raise _Skipped(f"no deletion is declared (`{name}`)")
+    known = facts()[:4]
+    system = stand.open()
+    given = [system.write(event) or "" for _, event in known]
+    what, event = known[0]
+    for n, (other, _) in enumerate(known):
+        expect(system.search(other, RESULTS), code(n), "before any was deleted")
+    system.forget(event, given[0])
+
+    def is_gone() -> bool:
+        return code(0) not in texts(system.search(what, RESULTS))
+
+    if not is_gone():
+        after = seconds_until(is_gone)
+        till = f"within {_SOON_S:g} s" if after is None else f"until {after:.1f} s later"
+        raise _Wrong(f"a fact was deleted, and {code(0)!r} is found {till}")
+    for n, (other, _) in enumerate(known[1:], start=1):
+        expect(system.search(other, RESULTS), code(n), "after another was deleted")
+    return f"a deleted fact is found no more, {len(known) - 1} others still are"
 
 
 @canary

@@ -24,7 +24,6 @@ from plugins.archs.external._home import BOUND
 from plugins.archs.external._mapping import (
     START,
     SystemFailed,
-    check_template,
     fill,
     fill_text,
     uses,
@@ -93,14 +92,18 @@ class HttpSettings(CommandSettings, CalledSettings):
         if not self.command:
             if self.models is not None:
                 raise ValueError("models: of a system that is started, and no command is declared")
+            if uses(self.address, "port"):
+                raise ValueError("address: {port} is of a server that a command starts")
             return
-        check_template(self.address, ("port",), "address")
         if not uses([self.command, self.environment], "port"):
             raise ValueError("command: {port}, where the server has to listen, is not in it")
         if self.address and not uses(self.address, "port"):
             raise ValueError(f"address: of the server that is started, as {_HERE}/path")
         if not self.network:
             raise ValueError("network: a server that is started listens on a port: declare true")
+
+    def reached(self, **values: Any) -> str:
+        return super().reached(**values) if self.address else fill_text(_HERE, values, str)
 
     def identity(self) -> dict[str, Any]:
         known = super().identity()
@@ -117,14 +120,12 @@ class HttpMemory(ExternalMemory[HttpSettings]):
     def require(self) -> None:
         if self.settings.command:
             self.settings.require_command()
-        address = self.settings.address or (_HERE if self.settings.command else "")
-        url = urlsplit(address.replace("{port}", "1"))
-        if url.scheme not in ("http", "https") or not url.hostname:
-            raise UserError(f"arch.address: {address!r} given, http(s)://host expected")
-        if url.query or url.fragment:
-            raise UserError(
-                "arch.address: contains parameters; each call has its own path and fields"
-            )
+        if self.settings.address or not self.settings.command:
+            url = self.settings.require_address()
+            if url.query or url.fragment:
+                raise UserError(
+                    "arch.address: contains parameters; each call has its own path and fields"
+                )
         self.settings.require_calls()
 
     def open(self, proxy: Proxy | None = None) -> System:
@@ -147,8 +148,7 @@ class HttpSystem(CalledSystem[Endpoint]):
         self._closed, self._failure = threading.Event(), ""
         self._program: Program | None = None
         port = _free_port() if settings.command else None
-        address = settings.address or _HERE
-        self._url = urlsplit(fill_text(address, {"port": port}, str) if port else address)
+        self._url = urlsplit(settings.reached(port=port))
         self._share = Share(
             settings.address,
             tenant,
@@ -193,7 +193,8 @@ class HttpSystem(CalledSystem[Endpoint]):
         return failed
 
     def tools(self) -> list[str]:
-        named = (self._settings.add, self._settings.search, self._settings.reset)
+        told = self._settings
+        named = (told.add, told.search, told.reset, told.settle, told.forget)
         return [f"{one.method} {one.path}" for one in named if one is not None]
 
     def close(self) -> None:
@@ -244,18 +245,25 @@ class HttpSystem(CalledSystem[Endpoint]):
                 said = f"no answer from {self._url.netloc} within {seconds:g} s"
             elif isinstance(error, ConnectionRefusedError):
                 said = f"nothing listens at {self._url.netloc}"
+            elif isinstance(error, socket.gaierror):
+                said = f"no host of the name {self._url.hostname} is known"
+            elif isinstance(error, ssl.SSLError):
+                said += " (the address says https)"
             # A connection that `close` shut ends in whatever the transport makes of it.
             raise SystemFailed(
                 f"{what}: {'it was closed' if self._closed.is_set() else said}"
             ) from None
+        # As declared: what a request was filled with may be long, or a secret.
+        asked = f"{call.method} {(self._settings.address or _HERE).rstrip('/')}{call.path}"
         if not 200 <= status < 300:
-            said = self._secrets.hide(read.decode(errors="replace"))
-            raise SystemFailed(f"{what}: status {status}: {said[:200]}")
+            said = " ".join(self._secrets.hide(read.decode(errors="replace")).split())
+            why = f"status {status}: {said[:200]}" if said else f"status {status}"
+            raise SystemFailed(f"{what}: {why} ({asked})")
         try:
             return read_json(read) if read.strip() else None
         except ValueError:
             told = self._secrets.hide(read.decode(errors="replace")).strip()
-            raise SystemFailed(f"{what}: the answer is no JSON: {told[:80]!r}") from None
+            raise SystemFailed(f"{what}: the answer is no JSON: {told[:80]!r} ({asked})") from None
 
     def _exchange(
         self, method: str, target: str, body: bytes | None, headers: Mapping[str, str], end: float

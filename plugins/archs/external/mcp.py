@@ -28,6 +28,8 @@ from plugins.archs.external._shared import Share
 if TYPE_CHECKING:
     from mcp import Client
 
+    from plugins.archs.external._bounded import BoundedClient
+
 T = TypeVar("T")
 
 
@@ -74,6 +76,8 @@ class McpMemory(ExternalMemory[McpSettings]):
             raise UserError("arch.command: a command or an address is required, and not both")
         if self.settings.command:
             self.settings.require_command()
+        else:
+            self.settings.require_address()
         self.settings.require_calls()
 
     def open(self, proxy: Proxy | None = None) -> System:
@@ -87,14 +91,15 @@ class McpSystem(CalledSystem[Tool]):
     """
 
     __slots__ = (
-        "_client", "_ended", "_failure", "_home", "_loop", "_owner", "_serving", "_settings",
-        "_share", "_thread",
+        "_client", "_ended", "_failure", "_home", "_http", "_loop", "_owner", "_serving",
+        "_settings", "_share", "_thread",
     )  # fmt: skip
 
     def __init__(self, settings: McpSettings, tenant: str, proxy: Proxy | None = None) -> None:
         super().__init__(settings, tenant)
         self._settings, self._owner = settings, os.getpid()
         self._failure, self._ended = "", threading.Event()
+        self._http: BoundedClient | None = None
         self._share = Share(
             settings.address,
             tenant,
@@ -128,6 +133,7 @@ class McpSystem(CalledSystem[Tool]):
         # Past our own deadline, which is the one that is told.
         patience = self._settings.timeout_seconds + 5
         logging.getLogger("mcp").setLevel(logging.CRITICAL)  # what fails is told by the call
+        logging.getLogger("httpx2").setLevel(logging.WARNING)  # an address may have a key
         try:
             async with (
                 self._server() as server,
@@ -151,7 +157,8 @@ class McpSystem(CalledSystem[Tool]):
             headers = fill(self._settings.headers, {})
             patience = self._settings.timeout_seconds
             async with BoundedClient(headers=headers, timeout=patience) as http:
-                yield streamable_http_client(self._settings.address, http_client=http)
+                self._http = http
+                yield streamable_http_client(self._settings.reached(), http_client=http)
             return
         from mcp import StdioServerParameters, stdio_client
 
@@ -220,6 +227,10 @@ class McpSystem(CalledSystem[Tool]):
         except Exception as error:
             slow = isinstance(error, TimeoutError)
             said = f"no answer within {self._settings.timeout_seconds:g} s" if slow else _why(error)
+            if self._settings.address:
+                refused = self._http.refused if self._http is not None else 0
+                status = f"status {refused}: " if refused and not slow else ""
+                said = f"{status}{said} ({self._settings.address})"
             told = SystemFailed(self._secrets.hide(f"{what}: {said}"))
             if self._home is not None:
                 told = self._home.failed(str(told))

@@ -33,8 +33,8 @@ class ProcessSettings(CommandSettings):
     forgets: bool = field(default=False, metadata=OPERATIONAL)
 
     @property
-    def offers_deletion(self) -> bool:
-        return self.forgets
+    def deletion(self) -> Any:
+        return self.forgets or None
 
 
 @register("arch", "process")

@@ -280,7 +280,7 @@ def test_a_setting_that_a_yaml_leaves_out_can_be_given(tmp_path: Path) -> None:
     plan = compose_plan(found)
     assert plan.parts["arch"].settings.k1 == 0.9
     assert plan.label("arch") == "short(k1=0.9)"
-    with pytest.raises(UserError, match=r"arch\.k3 \(arch=bm25\): no such setting"):
+    with pytest.raises(UserError, match=r"arch\.k3 \(arch=short\): no such setting"):
         compose_plan([*found, "arch.k3=1", "arch.k4=1"])
 
 

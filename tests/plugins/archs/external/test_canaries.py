@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,7 +19,7 @@ from plugins.archs.external._mapping import Found
 from plugins.archs.external._settings import CommandSettings, Models
 from plugins.archs.external.canaries import Canaries, check
 from plugins.archs.external.http import HttpMemory, HttpSettings
-from plugins.archs.external.process import ProcessMemory
+from plugins.archs.external.process import ProcessMemory, ProcessSettings
 from tests.launching import framework
 from tests.plugins.archs.external.systems import SHELL, TOY, toy
 from tests.plugins.archs.external.toy import FAULTS
@@ -41,6 +42,9 @@ CAUGHT = {
     "limit_as_text": "plenty",
     "stale_store": "fresh",
     "deaf_reset": "reset",
+    "deaf_forget": "forget",
+    "forgets_all": "forget",
+    "late_index": "late",
     "truncated_text": "whole",
     "ascii_only": "unicode",
     "wrong_order": "order",
@@ -85,11 +89,19 @@ def test_ids_of_no_event_are_counted_apart() -> None:
     assert canaries.ids(stand) == f"{said}{n} can be traced by their words"
 
 
-@pytest.mark.parametrize("settings", [CommandSettings(command=SHELL), toy()], ids=["sh", "python"])
-def test_a_sound_system_passes_all(settings: CommandSettings) -> None:
+@pytest.mark.parametrize(
+    ("settings", "deletion"),
+    [
+        (ProcessSettings(command=SHELL), "no deletion is declared (`forgets`)"),
+        (toy(forgets=True), "a deleted fact is found no more, 3 others still are"),
+    ],
+    ids=["sh", "python"],
+)
+def test_a_sound_system_passes_all(settings: ProcessSettings, deletion: str) -> None:
     found = findings(settings)
     assert failed(found) == {}
-    assert len(found) == 21
+    assert len(found) == 22
+    assert [one.text for one in found if one.name == "forget"] == [deletion]
     assert [one.text for one in found if one.name == "tools"] == ["write, retrieve, reset, close"]
 
 
@@ -103,10 +115,38 @@ def test_every_fault_has_a_canary() -> None:
 def test_a_fault_is_caught_by_name(fault: str, tmp_path: Path) -> None:
     seconds = 1.0 if fault in ("hang", "talks") else 30.0
     store = str(tmp_path / "store")
-    settings = toy("--fault", fault, "--store", store, timeout_seconds=seconds)
+    settings = toy("--fault", fault, "--store", store, timeout_seconds=seconds, forgets=True)
     finding = check(CAUGHT[fault], ProcessMemory, settings)
     assert finding.passed is False, finding.text
-    assert check(CAUGHT[fault], ProcessMemory, toy()).passed
+    assert check(CAUGHT[fault], ProcessMemory, toy(forgets=True)).passed
+
+
+@pytest.mark.parametrize(
+    ("fault", "name", "said"),
+    [
+        ("deaf_forget", "forget", "a fact was deleted, and 'QX-87109' is found within 0.1 s"),
+        ("forgets_all", "forget", "after another was deleted: 'QX-95028' is not among 0 results"),
+        ("frozen_index", "late", "is not found, nor within 0.1 s"),
+        ("empty_recall", "recalls", "of 24 facts 24 ('locker of Marta Ilves' first) were not "
+         "found, nor within 0.1 s"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_told(
+    fault: str, name: str, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(canaries, "_SOON_S", 0.1)
+    monkeypatch.setattr(canaries, "_EVERY_S", 0.01)
+    finding = check(name, ProcessMemory, toy("--fault", fault, forgets=True))
+    assert finding.passed is False
+    assert said in finding.text
+
+
+@pytest.mark.parametrize("name", ["recalls", "late"])
+def test_what_is_found_a_moment_later_is_told_with_what_makes_a_search_wait(name: str) -> None:
+    finding = check(name, ProcessMemory, toy("--fault", "late_index"))
+    assert finding.passed is False
+    said = "s later: it has to answer a write only when that can be found"
+    assert re.search(rf" at once, but \d\.\d {said}$", finding.text), finding.text
 
 
 @pytest.mark.parametrize(

@@ -132,7 +132,7 @@ def test_what_is_not_recorded_stops_a_replay_in_one_line(
     nothing = asked(capsys, runs_dir, "arch.replay=true")
     assert "replay needs exchanges" in nothing.mistake
     nothing = asked(capsys, runs_dir, "arch.replay=true", "arch.exchanges=kept")
-    assert nothing.mistake == "arch.replay: kept holds no exchanges"
+    assert nothing.mistake == "arch=mine: arch.replay: kept holds no exchanges"
     install(runs_dir)
     asked(capsys, runs_dir, "arch.exchanges=kept", "n_cases=2")
     more = asked(capsys, runs_dir, "arch.exchanges=kept", "arch.replay=true")

@@ -44,13 +44,18 @@ APART: dict[str, Any] = {
 class Service:
     """A memory service: a store for each tenant, and ids of its own."""
 
-    def __init__(self) -> None:
+    def __init__(self, fault: str = "") -> None:
+        self.fault = fault
         self.stores: dict[str, Toy] = {}
         self.seen: list[Request] = []
 
     def __call__(self, request: Request) -> Response:
         self.seen.append(request)
-        store = self.stores.setdefault(request.path, Toy())
+        path, _, uid = request.path.partition("/uid-")
+        store = self.stores.setdefault(path, Toy(self.fault))
+        if request.method == "DELETE" and uid:
+            store.forget(f"uid-{uid}")
+            return Response(status=204)
         if request.method == "DELETE":
             self.stores.clear()
             return Response(status=204)
@@ -253,12 +258,49 @@ def test_a_key_is_in_no_error_and_no_result(
     assert "sk-" not in str(failed.value)
 
 
+def test_an_address_may_name_variables(
+    httpserver: HTTPServer, service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMORY_HOST", f"127.0.0.1:{httpserver.port}")
+    given = settings(httpserver, address="http://{env.MEMORY_HOST}/v2")
+    open_arch(HttpMemory, given, history())
+    assert {request.path.split("/")[1] for request in service.seen} == {"v2"}
+    monkeypatch.setenv("MEMORY_HOST", "me:pa55@127.0.0.1")
+    with pytest.raises(UserError, match=r"arch\.address: .*MEMORY_HOST\}/v2' given, http") as told:
+        open_arch(HttpMemory, given, history())
+    assert "pa55" not in str(told.value)
+
+
 def test_an_address_where_nothing_listens_is_named(httpserver: HTTPServer) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
     given = settings(httpserver, address=f"http://127.0.0.1:{port}")
     with pytest.raises(SystemFailed, match=f"add: nothing listens at 127.0.0.1:{port}$"):
         HttpSystem(given, "t").write(history()[0])
+
+
+def test_an_address_that_is_wrong_is_told(
+    httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secure = settings(httpserver, address=f"https://127.0.0.1:{httpserver.port}")
+    with pytest.raises(SystemFailed, match=r"add: SSL\w*Error: .* \(the address says https\)$"):
+        HttpSystem(secure, "t").write(history()[0])
+
+    def unknown(*_: object, **__: object) -> None:
+        raise socket.gaierror(-2, "Name or service not known")
+
+    monkeypatch.setattr(socket, "getaddrinfo", unknown)
+    nowhere = settings(httpserver, address="http://nowhere.invalid")
+    with pytest.raises(SystemFailed, match=r"add: no host of the name nowhere\.invalid is known$"):
+        HttpSystem(nowhere, "t").write(history()[0])
+
+
+def test_a_limit_that_is_not_sent_is_told(httpserver: HTTPServer, service: Service) -> None:
+    search = {**APART["search"], "fields": {"q": "{query}", "top": 10}}
+    for name, came in (("limit", "3 results were asked for, 10 came"), ("plenty", "10 came, and")):
+        finding = check(name, HttpMemory, settings(httpserver, search=search))
+        assert came in finding.text
+        assert finding.text.endswith(": {limit} is nowhere in `search`")
 
 
 def test_an_answer_of_a_byte_now_and_then_ends_in_time_too() -> None:
@@ -381,9 +423,16 @@ def test_a_field_of_metadata_may_be_part_of_a_path(httpserver: HTTPServer) -> No
 @pytest.mark.parametrize(
     ("respond", "said"),
     [
-        (lambda _: Response("no such user", status=404), "add: status 404: no such user"),
-        (lambda _: Response("<html>"), "add: the answer is no JSON: '<html>'"),
-        (lambda _: _json({"id": 1}), r"no 'memory.uid': 'memory' is not in \['id'\]"),
+        (
+            lambda _: Response("no\n such <b>user", status=404),
+            r"add: status 404: no such <b>user \(POST http://\S+:\d+/v1/\{tenant\}/memories\)$",
+        ),
+        (lambda _: Response(status=501), r"add: status 501 \(POST http://"),
+        (lambda _: Response("<html>"), r"add: the answer is no JSON: '<html>' \(POST http://"),
+        (
+            lambda _: _json({"id": 1}),
+            r"^add\.id: the answer has no 'memory.uid': 'memory' is not in \['id'\]",
+        ),
         (lambda _: Response(b" " * (17 << 20)), "it answered more than 16,777,216 bytes"),
     ],
 )
@@ -418,7 +467,7 @@ def test_an_answer_that_does_not_come_is_told(httpserver: HTTPServer) -> None:
     ("given", "said"),
     [
         ({"address": "localhost:80"}, r"arch\.address: 'localhost:80' given, http\(s\)://host"),
-        ({"search": None}, r"arch\.search: required"),
+        ({"search": None}, r"arch\.search: it has to be declared"),
         ({"headers": {"K": "{env.NO_SUCH_KEY}"}}, "NO_SUCH_KEY is not set"),
         (
             {"add": {**APART["add"], "path": "/{tenant}/{env.NO_SUCH_KEY}"}},
@@ -437,6 +486,17 @@ def test_an_answer_that_does_not_come_is_told(httpserver: HTTPServer) -> None:
         ({"write": {"path": "/{text}"}}, r"arch\.write .*no such setting; allowed: add, address"),
         ({"add": {"path": "/{tenent}"}}, r"add: no placeholder \{tenent\}; did you mean 'tenant'"),
         ({"answer": {"itms": "x"}}, r"arch\.answer .*itms: no such key; did you mean 'items'"),
+        ({"address": "http://h:80a"}, r"arch\.address: 'http://h:80a' given, http\(s\)://host"),
+        ({"address": "http://h:{port}"}, r"address: \{port\} is of a server that a command"),
+        ({"address": "http://{env.NO_SUCH}"}, r"\{env\.NO_SUCH\}: NO_SUCH is not set"),
+        (
+            {"search": {"path": "/{tenant}/{query}", "fields": {"token": "mine-0123456789"}}},
+            r"arch\.search: token: a mapping is stored, so a key comes from the environment",
+        ),
+        (
+            {"forget": {"path": "/one?api_key=mine-0123456789"}},
+            r"arch\.forget: api_key: a mapping is stored",
+        ),
         ({"until": {"done": True}}, "until: of the answer of settle, which is not declared"),
         ({"settle": {"path": "/{text}"}}, r"settle: no placeholder \{text\}"),
         (
@@ -447,7 +507,7 @@ def test_an_answer_that_does_not_come_is_told(httpserver: HTTPServer) -> None:
             {"forget": {"path": "/{given}"}, "add": {"path": "/{tenant}/{text}"}},
             r"forget: \{given\} needs add\.id",
         ),
-        ({"settle": {"path": "/{given}"}, "add": None}, r"arch\.add: required"),
+        ({"settle": {"path": "/{given}"}, "add": None}, r"arch\.add: it has to be declared"),
     ],
 )
 def test_a_mistake_in_a_mapping_is_one_line(
@@ -476,6 +536,36 @@ class Later:
         self.settling.append(uid)
         self.left[uid] -= 1
         return _json({"work": {"done": self.left[uid] <= 0}})
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({}, "declare `settle`, so that a search waits until writes are processed"),
+        (
+            {"settle": {"path": "/{tenant}/state", "method": "GET", "fields": {"q": "", "top": 0}}},
+            "its `settle` ends too early; `until` says what its answer has to hold",
+        ),
+    ],
+    ids=["no settle", "too early"],
+)
+def test_a_service_that_indexes_after_its_answer_is_told_with_the_setting(
+    given: dict[str, Any], said: str, httpserver: HTTPServer
+) -> None:
+    httpserver.expect_request(_Any()).respond_with_handler(Service("late_index"))
+    finding = check("late", HttpMemory, settings(httpserver, **given))
+    assert finding.passed is False
+    assert finding.text.endswith(f" s later: {said}")
+
+
+@pytest.mark.parametrize(("fault", "passed"), [("", True), ("deaf_forget", False)])
+def test_a_deletion_by_the_id_that_the_service_gave_is_probed(
+    fault: str, passed: bool, httpserver: HTTPServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("plugins.archs.external.canaries._SOON_S", 0.0)
+    httpserver.expect_request(_Any()).respond_with_handler(Service(fault))
+    gone = {"path": "/v1/{tenant}/memories/{given}", "method": "DELETE"}
+    assert check("forget", HttpMemory, settings(httpserver, forget=gone)).passed is passed
 
 
 SETTLE: dict[str, Any] = {

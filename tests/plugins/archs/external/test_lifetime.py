@@ -78,7 +78,7 @@ def test_a_system_that_forgets_passes_and_a_deaf_one_does_not(
     found = means(good)
     assert (found["gone"], found["neighbours_kept"], found["tenants_apart"]) == (1, 1, 1)
     assert states(good) == {"concurrent": "takes one writer at a time"}
-    deaf = {**mapping, "command": [*TOY, "--deaf"]}
+    deaf = {**mapping, "command": [*TOY, "--fault", "deaf_forget"]}
     found = means(lived(capsys, tmp_path, deaf, "run_name=deaf"))
     assert (found["found_before"], found["gone"]) == (1, 0)
 

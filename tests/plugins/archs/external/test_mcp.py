@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import logging
 import resource
 import socket
 import sys
@@ -104,7 +105,16 @@ def test_a_call_that_is_refused_is_told(given: dict[str, Any], said: str) -> Non
     [
         ({"command": []}, r"arch\.command: a command or an address is required"),
         ({"address": "http://127.0.0.1:9/mcp"}, "and not both"),
-        ({"answer": None}, r"arch\.answer: required"),
+        ({"command": [], "address": "127.0.0.1:9/mcp"}, r"arch\.address: .* http\(s\)://host"),
+        (
+            {"command": [], "address": "http://127.0.0.1:9/mcp?apiKey=mine-0123456789"},
+            r"arch\.address: apiKey: a mapping is stored, so a key comes from the environment",
+        ),
+        (
+            {"write": {"tool": "t", "arguments": {"x": "{text}", "token": "mine-0123456789"}}},
+            r"arch\.write: token: a mapping is stored",
+        ),
+        ({"answer": None}, r"arch\.answer: it has to be declared"),
         ({"search": {"tool": "s", "arguments": {"q": "{text}"}}}, r"search: no placeholder \{text"),
         ({"reset": None, "command": [], "address": "http://127.0.0.1:9/mcp"}, "reset: a server"),
     ],
@@ -176,8 +186,34 @@ def test_a_running_server_is_reached_by_its_address(address: str) -> None:
         finding = check(name, McpMemory, given)
         assert finding.passed, finding.text
     gone = settings(**{**MAPPING, "command": [], "address": "http://127.0.0.1:9/mcp"})
-    with pytest.raises(SystemFailed, match="start: "):
+    with pytest.raises(SystemFailed, match=r"start: ConnectError: .* \(http://127.0.0.1:9/mcp\)$"):
         open_arch(McpMemory, gone, history())
+
+
+def test_a_key_in_the_address_comes_from_the_environment_and_is_told_nowhere(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("MY_KEY", "not a/key&12345678")
+    asked: list[bytes] = []
+
+    def serve() -> None:
+        with suppress(OSError):
+            while True:
+                wire = listening.accept()[0]
+                asked.append(wire.recv(65536))
+                wire.sendall(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n")
+                wire.close()
+
+    caplog.set_level(logging.INFO)
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        threading.Thread(target=serve, daemon=True).start()
+        url = f"http://127.0.0.1:{listening.getsockname()[1]}/mcp?key={{env.MY_KEY}}"
+        reset = MAPPING["reset"]
+        given = settings(command=[], address=url, reset=reset, timeout_seconds=20)
+        with pytest.raises(SystemFailed, match=r"start: status 404: .*env\.MY_KEY") as failed:
+            open_arch(McpMemory, given, history())
+    assert asked[0].startswith(b"POST /mcp?key=not%20a/key%2612345678 HTTP/1.1")
+    assert "12345678" not in str(failed.value) + caplog.text
 
 
 @pytest.mark.slow

@@ -202,11 +202,15 @@ def test_an_estimate_starts_nothing_and_says_so_in_one_line(
     ("mapping", "said"),
     [
         ({}, "arch.command: a command that starts the system is required"),
+        ({"command": ["sh"], "limit": 0}, "arch=mine: limit: 0 given"),
         ({"command": ["no-such-program"]}, "arch.command: 'no-such-program' is not installed"),
-        ({"command": ["sh", "{there}/x"]}, "command: no placeholder {there}; did you mean 'here'?"),
-        ({"command": "sh"}, "arch.command (arch=process): 'sh' given, a list of text expected"),
-        ({"comand": ["sh"]}, "arch.comand (arch=process): no such setting; did you mean"),
+        ({"command": ["sh", "{there}/x"]}, "arch=mine: command: no placeholder {there}; did"),
+        ({"command": "sh"}, "arch.command (arch=mine): 'sh' given, a list of text expected"),
+        ({"comand": ["sh"]}, "arch.comand (arch=mine): no such setting; did you mean"),
         ({"command": ["sh"], "environment": {"A_KEY": "sk-0123456789"}}, "arch.environment: A_KEY"),
+        ({"command": ["sh", "--api-key", "sk-0123456789"]}, "arch.command: --api-key: a mapping"),
+        ({"command": ["sh"], "environment": {"URL": "http://h?token=0123456789ab"}},
+         "arch.environment: token: a mapping is stored"),
         ({"command": ["sh", "{env.NO_SUCH}"]}, "arch.command: {env.NO_SUCH}: NO_SUCH is not set"),
     ],
 )  # fmt: skip
@@ -217,6 +221,32 @@ def test_a_mistake_in_a_mapping_is_one_line_and_nothing_is_written(
     monkeypatch.chdir(runs_dir)
     assert said in started(capsys, runs_dir, **mapping).mistake
     assert not (runs_dir / "runs").exists()
+
+
+@pytest.mark.parametrize(
+    ("arch", "said"),
+    [
+        ("none,mine", "arch=mine: arch.command: 'no-such-program' is not installed"),
+        ("none,process", "error: arch.command: a command that starts the system is required"),
+    ],
+)
+def test_a_mapping_of_a_sweep_that_can_not_be_started_is_named(
+    arch: str, said: str, capsys: pytest.CaptureFixture[str], runs_dir: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.chdir(runs_dir)
+    done = started(capsys, runs_dir, "-m", f"arch={arch}", command=["no-such-program"])
+    assert said in done.err
+
+
+def test_a_key_that_is_too_short_to_be_hidden_is_told(
+    capsys: pytest.CaptureFixture[str], runs_dir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(runs_dir)
+    monkeypatch.setenv("SHORT_KEY", "1234567")
+    done = started(capsys, runs_dir, command=SHELL, environment={"K": "{env.SHORT_KEY}"})
+    said = "arch.environment: the value of SHORT_KEY has fewer than 8 characters, so it is not"
+    assert done.err.count(said) == 1
 
 
 def test_a_file_beside_the_caller_is_named_as_such(

@@ -207,8 +207,8 @@ def test_a_rule_based_model_is_refused_in_one_line(
 ) -> None:
     done = started(capsys, place, "model=rule_based")
     assert done.mistake == (
-        "this memory calls a language model, which model=rule_based is not: choose model=local or "
-        "another"
+        "arch=caller: this memory calls a language model, which model=rule_based is not: choose "
+        "model=local or another"
     )
 
 

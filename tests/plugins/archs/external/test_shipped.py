@@ -104,8 +104,8 @@ def test_a_system_that_infers_says_which_model_it_needs_or_which_environment(
 ) -> None:
     done = run(capsys, *HOTPOT, f"arch={name}")
     assert done.mistake in (
-        "this memory calls a language model, which model=rule_based is not: choose model=local or "
-        "another",
+        f"arch={name}: this memory calls a language model, which model=rule_based is not: choose "
+        "model=local or another",
         f"{name} needs its environment: decisionbench env create {name}",
     )
 

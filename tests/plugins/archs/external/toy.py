@@ -36,6 +36,9 @@ FAULTS = {
     "limit_as_text": "as many results come as numbers are before the limit in the alphabet",
     "stale_store": "the store outlives the home, and is read again at the start",
     "deaf_reset": "reset does nothing",
+    "deaf_forget": "forget does nothing",
+    "forgets_all": "forget deletes everything",
+    "late_index": "what is written is found half a second later",
     "truncated_text": "texts are cut at 200 characters",
     "ascii_only": "letters that are not ASCII become question marks",
     "wrong_order": "the best result comes last",
@@ -59,6 +62,7 @@ class Toy:
         self.fault, self.store = fault, Path(store)
         self.events: list[dict[str, str]] = []
         self.frozen: list[dict[str, str]] | None = None
+        self.due = list[float]()
         if fault == "stale_store":
             self._load()
 
@@ -82,6 +86,7 @@ class Toy:
         if self.fault == "ascii_only":
             text = text.encode("ascii", "replace").decode()
         self.events.append({"id": event["id"], "text": text})
+        self.due.append(time.monotonic() + 0.5)
         if self.fault == "lost_writes" and len(self.events) % 5 == 0:
             self.events[-1]["text"] = ""
         if self.fault == "only_newest":
@@ -108,6 +113,8 @@ class Toy:
         if self.fault == "frozen_index":
             self.frozen = list(self.events) if self.frozen is None else self.frozen
         events = self.events if self.frozen is None else self.frozen
+        if self.fault == "late_index":
+            events = events[: sum(due < time.monotonic() for due in self.due)]
         wanted = words(query)
         scored = [(len(wanted & words(one["text"])), one) for one in events if one["text"]]
         found = [one for score, one in sorted(scored, key=lambda pair: -pair[0]) if score]
@@ -141,7 +148,10 @@ class Toy:
 
     def forget(self, id_: str) -> None:
         """Delete an event."""
-        self.events = [one for one in self.events if one["id"] != id_]
+        if self.fault == "forgets_all":
+            self.events = []
+        if self.fault != "deaf_forget":
+            self.events = [one for one in self.events if one["id"] != id_]
 
     def reset(self) -> None:
         """Forget everything."""
@@ -162,7 +172,6 @@ def main() -> None:
     parser.add_argument(
         "--tells", default="", choices=["", "environment", "keys", "home", "network"]
     )
-    parser.add_argument("--deaf", action="store_true", help="it says that it deletes")
     parser.add_argument("--leaves", default="", help="a child that outlives it, and its file")
     args = parser.parse_args()
     toy = Toy(args.fault, args.store)
@@ -184,8 +193,7 @@ def main() -> None:
             told = telling(args.tells)
             answer = {"items": told or toy.search(request["query"], request["limit"])}
         elif request["op"] == "forget":
-            if not args.deaf:
-                toy.forget(request["id"])
+            toy.forget(request["id"])
         elif request["op"] == "reset":
             toy.reset()
         else:
