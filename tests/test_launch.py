@@ -155,7 +155,10 @@ SWEPT = {
     "one job under two names": (["arch=bm25", "arch.k1=1.5,1.50"], ["are the same run"]),
     "two jobs under one name": (
         ["domain.path=a/q.json,b/q.json"],
-        ["two jobs of the sweep would bear one name", "hotpotqa(path=q.json,unknown_file=true)"],
+        [
+            "two jobs of the sweep would have the same name",
+            "hotpotqa(path=q.json,unknown_file=true)",
+        ],
     ),
     "two parts of the cases": (
         ["part=null,shard:1/2"],

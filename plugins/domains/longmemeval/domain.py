@@ -41,11 +41,11 @@ class LongMemEvalSettings:
 
     path : `longmemeval_s_cleaned.json`, `longmemeval_oracle.json`, or a file of the same questions
         with `sessions` in place of `haystack_*`.
-    granularity : what an event, and so a retrieved unit, is: a `turn` or a whole `session`.
+    granularity : an event is a `turn` or a whole `session`, as are the units that are retrieved.
     errata : a JSON file of corrections by question id, which are applied; evidence is named by turn
-        (`s3.5`, turn 5 of session 3). The answer key's ceiling is then reported.
-    unknown_file : also read a file that is not a published one and does not say what it is.
-    sha256 : if given, the digest that the file must have.
+        (`s3.5`, turn 5 of session 3). The key's ceiling is then reported.
+    unknown_file : read a file that is none of those published and does not say what it is.
+    sha256 : when given, the file must have this digest.
     """
 
     path: str = ""

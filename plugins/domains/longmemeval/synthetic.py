@@ -45,11 +45,10 @@ def _shares() -> dict[str, float]:
 class LongMemEvalSyntheticSettings(Bounded):
     """What is asked, in which shares and wordings, over how long a history.
 
-    sessions : sessions of a history, 6 to 100.
-    exchanges : least number of exchanges of a session; a session with more content has more.
-        `sessions=48 exchanges=37` is the size of the published LongMemEval_S, 115,000 tokens.
-    shares : weights of the structures (what a question really needs); one that is left out has
-        weight 0.
+    sessions : of a history, at least 6 and at most 100.
+    exchanges : of a session, at least; one with more to tell has more. `sessions=48 exchanges=37`
+        is the size of the published LongMemEval_S, 115,000 tokens.
+    shares : weights of the structures (what a question really needs); one left out has none.
     abstention : share of the questions that the sessions do not answer, in [0, 1], among the
         structures that can be left unanswered: nothing is said of it, something like it is said of
         another, what was said holds no more, or two values are said of it on one day.

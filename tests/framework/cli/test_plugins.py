@@ -157,7 +157,7 @@ def test_every_command_takes_a_folder_of_options(
     assert re.search(r"\n  mem0_raw +mem0ai [\d.]+ with infer=False: each event is", more)
     assert "sharp" not in framework(capsys, "list", "arch").out
     experiments = framework(capsys, "list", "experiment").out
-    assert "\n  quickstart             The main job: " in experiments
+    assert "\n  quickstart             A first sweep: " in experiments
     assert "\n  depth/decay_ablation   Recency of edges (Depth 11.7, figure 27)" in experiments
     assert (
         framework(capsys, "list", "--config-dir=no").mistake
