@@ -333,7 +333,7 @@ def _found(group: str, name: str) -> Plugin:
     except UserError as error:
         if name in names(group):
             raise
-        raise UserError(f"{error}; no class stands under @register({group!r}, {name!r})") from None
+        raise UserError(f"{error}; no class follows @register({group!r}, {name!r})") from None
 
 
 def _check_used(overrides: Sequence[str], unused: frozenset[str], protocol: str) -> None:

@@ -400,7 +400,7 @@ def _nested(values: Mapping[str, Any], cls: Any, where: str, key: str) -> Any:
     path = where.replace("{", "{{").replace("}", "}}") + ".{}"
     keys = {f.name: key for f in dataclasses.fields(cls) if "key" in f.metadata}
     for name in keys.keys() & values.keys():
-        raise UserError(f"{path.format(name)}: no such key: it is {key!r}, under which it stands")
+        raise UserError(f"{path.format(name)}: no such key: it is the name {key!r} itself")
     try:
         return instance_of(cls, {**values, **keys}, path, "key")
     except ValueError as error:

@@ -75,10 +75,10 @@ MISTAKES = {
         ["gate.axes: gold_tokens has no better direction"],
     ),
     "a margin on the wrong side": (["gate.threshold=.1"], ["gate.threshold: 0.1", "below 0"]),
-    "no equals sign": (["arch"], ["'arch' is no override", "key=value"]),
-    "no key": (["=3"], ["'=3' is no override", "no key"]),
-    "an open bracket": (["gate.axes=[eda"], ["'gate.axes=[eda' is no override"]),
-    "an open choice": (["n_cases=choice(1,"], ["'n_cases=choice(1,' is no override"]),
+    "no equals sign": (["arch"], ["'arch' is not an override", "key=value"]),
+    "no key": (["=3"], ["'=3' is not an override", "no key"]),
+    "an open bracket": (["gate.axes=[eda"], ["'gate.axes=[eda' is not an override"]),
+    "an open choice": (["n_cases=choice(1,"], ["'n_cases=choice(1,' is not an override"]),
     "an interpolation of nothing": (["n_cases=${foo}"], ["n_cases: ", "'foo' not found"]),
     "a key that Hydra does not have": (["hydra.foo=1"], ["hydra.foo: no such key"]),
     "another launcher": (
@@ -155,11 +155,14 @@ SWEPT = {
     "one job under two names": (["arch=bm25", "arch.k1=1.5,1.50"], ["are the same run"]),
     "two jobs under one name": (
         ["domain.path=a/q.json,b/q.json"],
-        ["two jobs of the sweep would bear one name", "hotpotqa(path=q.json,unknown_file=true)"],
+        [
+            "two jobs of the sweep would have the same name",
+            "hotpotqa(path=q.json,unknown_file=true)",
+        ],
     ),
     "two parts of the cases": (
         ["part=null,shard:1/2"],
-        ["two jobs of the sweep are of other cases: part=all, part=shard:1/2"],
+        ["two jobs of the sweep have different cases: part=all, part=shard:1/2"],
     ),
     "a sweep over Hydra itself": (
         ["hydra.verbose=true,false"],
@@ -167,7 +170,7 @@ SWEPT = {
     ),
     "a baseline that is no arm": (
         ["arch=bm25,none", "baseline=bm52"],
-        ["baseline: 'bm52' is no arm of the sweep", "'bm25'"],
+        ["baseline: 'bm52' is not an arm of the sweep", "'bm25'"],
     ),
     "a sweep below a file": (["hydra.sweep.dir=bad.json/x"], ["cannot write bad.json/x"]),
 }
@@ -526,7 +529,7 @@ def test_an_option_without_its_class_and_a_class_that_is_not_found_say_which_is_
     given = (*LOAN, "n_cases=1", "--config-dir", str(tmp_path / "conf"))
     told = run(capsys, *given, "arch=mine").mistake
     assert told.startswith("arch: no plugin 'mine'")
-    assert "no class stands under @register('arch', 'mine')" in told
+    assert "no class follows @register('arch', 'mine')" in told
     told = run(capsys, *given, "arch=yours").mistake
     assert told.startswith("arch: no option 'yours'")
     assert "a class under @register('arch', NAME) or a file arch/NAME.yaml" in told

@@ -224,7 +224,7 @@ def test_an_axis_with_a_column_of_another_is_told_by_every_command_that_knows_co
     body = 'higher_is_better = {"frp": False, "surface_ceiling": False}'
     text = ODD.format(group="axis", base="Axis", body=body)
     (odd / "sample_decisionbench" / "odd.py").write_text(text)
-    said = "axis sample_odd (sample_decisionbench.odd): column frp is that of axis frp ("
+    said = "axis sample_odd (sample_decisionbench.odd): column frp belongs to axis frp ("
     for command in (
         (str(ROOT / "run.py"), *words),
         ("-m", "framework", "list"),

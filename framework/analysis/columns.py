@@ -18,8 +18,8 @@ from framework.registry import Plugin
 
 _ANY: Final = "NAME"
 _OTHERS: Final = {
-    "view tokens": "tokens of what of its memory an arm showed the reader, on average",
-    "declared inputs": "what an arm is given beyond events and query, by its own declaration",
+    "view tokens": "tokens of the view that an arm showed the reader, on average",
+    "declared inputs": "what an arm declares that it gets beyond events and query",
 }
 """Columns of the result tables that no axis fills."""
 _DEFINED: Final = re.compile(r"^([a-z]\w*(?:, [a-z]\w*)*) : (.+(?:\n +.+)*)", re.MULTILINE)

@@ -32,7 +32,7 @@ def check_one_part(plans: Iterable[Plan], which: str = "two jobs of the sweep") 
     """Raise UserError for runs of several parts of the cases, which are compared on none."""
     parts = list(dict.fromkeys(plan.top.part or "all" for plan in plans))
     if len(parts) > 1:
-        raise UserError(f"{which} are of other cases: part={', part='.join(parts)}")
+        raise UserError(f"{which} have different cases: part={', part='.join(parts)}")
 
 
 def check_distinct(plans: Sequence[Plan], which: str = "two jobs of the sweep") -> None:
@@ -44,7 +44,7 @@ def check_distinct(plans: Sequence[Plan], which: str = "two jobs of the sweep") 
         varied = (top.seed, top.n_cases, top.repeats, top.prompt_set, top.part)
         known = seen.setdefault((*labels, *varied), plan)
         if known is not plan and known.digest != plan.digest:
-            raise UserError(f"{which} would bear one name: {', '.join(labels)}")
+            raise UserError(f"{which} would have the same name: {', '.join(labels)}")
     names = [plan.name for plan in plans]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:

@@ -3,17 +3,18 @@
 Success is the domain's own (`Domain.success_axis`): compliance of governed tasks, the decision on a
 loan. A run without it, as under `protocol=retrieve`, has none of these.
 
-successes_per_1000_tokens : of the phases `recall`, `answer` and `write` (what a session writes to
-    its memory): P(success) over the mean tokens of
-    a case (the return on tokens of Depth 5.3, Figure 32 and Table 26; section 7 and example (i) for
-    the ratio of means). At least 0; higher is better.
-cost_to_correct : tokens of those phases per success, the inverse of that (Theorem 10's work to a
-    correct result). Lower is better.
-ingest_to_correct : tokens of the phase `ingest` per success, each history's spread evenly over the
-    rows that share it. What a memory takes to build, and so apart; the two may be added. Lower is
-    better.
-cost_to_correct_usd, ingest_to_correct_usd : the same in dollars at list price (Figure 33, whose
-    success is merge-ready), only where something had a price.
+successes_per_1000_tokens : P(success) over the mean tokens of a case, in the phases `recall`,
+    `answer` and `write` (what a session writes to its memory). It is the return on tokens of Depth
+    5.3, Figure 32 and Table 26; for the ratio of means see its section 7 and example (i). At least
+    0; higher is better.
+cost_to_correct : tokens of the phases `recall`, `answer` and `write` per success, the inverse of
+    successes_per_1000_tokens (Theorem 10's work to a correct result). Lower is better.
+ingest_to_correct : tokens of the phase `ingest` per success, each history's tokens spread evenly
+    over the rows that share it. It is the cost of building the memory, kept separate; the two may
+    be added. Lower is better.
+cost_to_correct_usd : cost_to_correct in dollars at list price (Figure 33, whose success is
+    merge-ready), if anything had a price.
+ingest_to_correct_usd : ingest_to_correct in dollars at list price, if anything had a price.
 
 Tokens are those of models, in and out, as the ledger counts them; a judge's are the benchmark's
 expense and not counted. Means are over cases, repeats and trials averaged, and leave rows with an

@@ -58,7 +58,7 @@ def read_labels(path: Path, meant: Callable[[str], T], hint: str) -> dict[str, T
         write into the column.
 
     Raises UserError for a file that is no sheet or has no label, DataError naming the line of a
-    label that means nothing, or an id that is there twice.
+    label that means nothing, or an id that appears twice.
     """
     labels: dict[str, T] = {}
     try:
@@ -77,7 +77,7 @@ def read_labels(path: Path, meant: Callable[[str], T], hint: str) -> dict[str, T
                 except ValueError as error:
                     raise DataError(path, line, str(error)) from None
                 if row["id"] in labels:
-                    raise DataError(path, line, f"id {row['id']} is there twice")
+                    raise DataError(path, line, f"id {row['id']} appears twice")
                 labels[row["id"]] = found
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise UserError(f"{path}: can't be read: {error}") from None

@@ -20,7 +20,7 @@ _TOLERANCE: Final = 1e-9
 """Of two sums of the same numbers in another order."""
 FEW_CASES: Final = "too few cases"
 EQUIVALENT: Final = "equivalent"
-HOLD_0: Final = "the bounds within the family hold 0"
+HOLD_0: Final = "the bounds within the family contain 0"
 _ALPHA: Final = 0.05
 _NOT_ITS_OWN: Final = ("judge", "total")
 _BUILT: Final = "ingest_to_correct"

@@ -103,7 +103,7 @@ def _without_folder(words: Sequence[str]) -> tuple[str | None, list[str]]:
 def _refuse_moved(argv: Sequence[str]) -> None:
     """Raises UserError for a command that is a study now."""
     if argv and argv[0] in ("coverage", "gates"):
-        raise UserError(f"{argv[0]} is a study of the repository now: make {argv[0]}")
+        raise UserError(f"{argv[0]} is no longer a command; in the repository run make {argv[0]}")
 
 
 def _parsed(argv: Sequence[str]) -> argparse.Namespace:
@@ -120,44 +120,51 @@ def _parsed(argv: Sequence[str]) -> argparse.Namespace:
 
 def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="decisionbench", description="DecisionBench: plugins, cases, runs, comparisons."
+        prog="decisionbench",
+        description="DecisionBench: run, inspect and compare memories of LLM agents. "
+        "`decisionbench KEY=VALUE ...` runs a benchmark; `decisionbench COMMAND --help` has more.",
     )
-    parser.add_argument("--config-dir", metavar="DIR", help="options of yours, for every command")
+    parser.add_argument(
+        "--config-dir", metavar="DIR", help="a folder with options of your own, for every command"
+    )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    commands.add_parser("run", help="run what KEY=VALUE composes (-m: a sweep); may be left out")
+    commands.add_parser(
+        "run", help="run the composed configuration (-m: a sweep); the default command"
+    )
 
-    add = commands.add_parser("list", help="every plugin: group, name, one line, settings, options")
-    add.add_argument("group", nargs="?", help="only this group")
+    listed = "list plugins by group: name, description, settings and options"
+    add = commands.add_parser("list", help=listed, description=_sentence(listed))
+    add.add_argument("group", nargs="?", help="show only this group, such as arch or axis")
     add.set_defaults(command="plugins:list_plugins")
 
-    add = commands.add_parser(
-        "estimate", help="calls, tokens and dollars by arm and phase, with nothing sent"
-    )
-    add.add_argument("overrides", nargs="*", metavar="KEY=VALUE", help="as for a run")
+    estimated = "estimate calls, tokens and dollars by arm and phase; nothing is sent"
+    add = commands.add_parser("estimate", help=estimated, description=_sentence(estimated))
+    add.add_argument("overrides", nargs="*", metavar="KEY=VALUE", help="settings, as for a run")
     add.add_argument("-m", "--multirun", action="store_true", help="estimate a sweep")
     add.set_defaults(command="estimate:estimate")
 
-    add = commands.add_parser(
-        "report", help="a run or sweep as one page: report.html, report.md, figures/"
+    reported = "write the report of a run or sweep: report.html, report.md, figures/"
+    add = commands.add_parser("report", help=reported, description=_sentence(reported))
+    add.add_argument("sources", nargs="*", metavar="RUN|SWEEP", help="directory of a run or sweep")
+    add.add_argument(
+        "--recipe", metavar="NAME", help="make this table or figure of a paper instead"
     )
-    add.add_argument("sources", nargs="*", metavar="RUN|SWEEP", help="recorded rows for a recipe")
-    add.add_argument("--recipe", metavar="NAME", help="a table or figure of one of the papers")
-    add.add_argument("--to", metavar="DIR", help="of a recipe; default: runs/recipes/NAME")
-    add.add_argument("--list", action="store_true", help="the recipes and what each needs")
-    add.add_argument("--redact", action="store_true", help="leave all words of cases out")
+    add.add_argument("--to", metavar="DIR", help="output of a recipe; default: runs/recipes/NAME")
+    add.add_argument("--list", action="store_true", help="list the recipes and what each needs")
+    add.add_argument("--redact", action="store_true", help="leave out all text of the cases")
     add.set_defaults(command="report:report")
 
     add = commands.add_parser(
         "verify",
-        help="check a run's journal and files, or a sweep's",
-        description="Check that the journal is one chain, and that every file of the run is as it "
-        "was when the run ended; of a sweep, all its runs, its own files and its plan too. Nothing "
-        "is run again. Whoever can edit all files can make them look sound: a head that was "
-        "printed before and kept elsewhere (--head) alone is proof. Exit status: 0 all is as it "
-        "was, 1 something is not, 2 there is no such run.",
+        help="check the journal and files of a run or sweep",
+        description="Check that the journal is an unbroken hash chain and that no file of the run "
+        "changed since the run ended; for a sweep, check all its runs, its own files and its plan. "
+        "Nothing is run again. Someone who can edit all files can make them pass: only a head hash "
+        "that you kept elsewhere (--head) is proof. Exit status: 0 nothing changed, 1 something "
+        "changed, 2 there is no such run.",
     )
-    add.add_argument("run", metavar="RUN|SWEEP")
-    add.add_argument("--head", help="the head that it must have, kept elsewhere")
+    add.add_argument("run", metavar="RUN|SWEEP", help="directory of a run or sweep")
+    add.add_argument("--head", help="the head hash that the journal must have")
     add.set_defaults(command="runs:verify")
 
     if not argv or argv[0] not in commands.choices:  # the framework's own need no plugin imported
@@ -169,6 +176,11 @@ def _parser(argv: Sequence[str]) -> argparse.ArgumentParser:
     return parser
 
 
+def _sentence(summary: str) -> str:
+    """A summary as the description that `--help` begins with."""
+    return f"{summary[:1].upper()}{summary[1:]}."
+
+
 def _add_plugins(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """The commands of plugins, whose modules are imported for it."""
     from framework.registry import plugins
@@ -176,6 +188,6 @@ def _add_plugins(commands: argparse._SubParsersAction[argparse.ArgumentParser]) 
     for plugin in plugins("command"):
         command = plugin.cls()
         summary = plugin.summary[:1].lower() + plugin.summary[1:]
-        add = commands.add_parser(plugin.name, help=summary)
+        add = commands.add_parser(plugin.name, help=summary, description=f"{plugin.summary}.")
         command.arguments(add)
         add.set_defaults(command=command.run)

@@ -39,7 +39,7 @@ def show(overrides: Sequence[str]) -> int:
         rows=[*rows, ["all", "", "", "", *_figures(total(estimates))]],
     )  # fmt: skip
     told = (
-        "Tokens are a likely tokenizer's; a provider's own may differ by a fifth. To be paid "
+        "Tokens are by a typical tokenizer; a provider's own may differ by a fifth. To be paid "
         "now: calls that are not stored yet. Repairs and a provider's prompt cache are left out."
     )
     print_blocks([made, Text(told)])

@@ -44,7 +44,7 @@ def list_plugins(args: argparse.Namespace) -> int:
             for name, said in more.items():
                 print(wrapped(f"{name:<22} {said}", "  ", " " * 25))
         if group == args.group == "axis":
-            print("\nwhat being right costs, in every run whose domain says what success is")
+            print("\ncost of a right answer, in every run whose domain defines success")
             _print_columns(of_cost())
     axis_plugins()  # raises for two of one column: no other command could be run
     for package, why in broken().items():

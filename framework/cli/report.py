@@ -17,7 +17,7 @@ def report(args: argparse.Namespace) -> int:
     sources = [Path(source) for source in args.sources]
     if args.recipe is not None:
         if args.redact:
-            raise UserError("--redact is of a run or sweep; a recipe shows recorded rows")
+            raise UserError("--redact is for a run or sweep; a recipe shows recorded rows")
         from framework.reporting.recipe import write_recipe
 
         target = Path(args.to) if args.to else None
@@ -26,7 +26,7 @@ def report(args: argparse.Namespace) -> int:
         print(page)
         return 0
     if args.to is not None:
-        raise UserError("--to is for --recipe; the page of a run or sweep stands in its directory")
+        raise UserError("--to is for --recipe; the page of a run or sweep is in its directory")
     from framework.reporting.page import write_report
 
     if len(sources) > 1:

@@ -100,7 +100,7 @@ def _other_than_new(
     dry = config.get("dry_run") is True
     if begun not in (None, ""):
         if dry:
-            raise UserError("dry_run is of a run that has not begun; leave out resume")
+            raise UserError("dry_run is for a run that has not begun; leave out resume")
         given = [override for override in overrides if key_of(override) != "resume"]
         return show(resume(Path(str(begun)), given, Ending(), launch, apart=apart))
     if dry:

@@ -33,6 +33,6 @@ def check_distinct(axes: Iterable[type[Any]]) -> None:
             if (other := owner.setdefault(column, axis)) is not axis:
                 own, its = (getattr(each, "name", each.__qualname__) for each in (axis, other))
                 raise UserError(
-                    f"axis {own} ({axis.__module__}): column {column} is that of axis {its} "
+                    f"axis {own} ({axis.__module__}): column {column} belongs to axis {its} "
                     f"({other.__module__})"
                 )

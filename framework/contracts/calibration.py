@@ -126,7 +126,7 @@ class ErrorRates:
         if of != judge:
             made = " ".join(map(str, content.get("overrides", ())))
             raise UserError(
-                f"{where} is of another judge, {made}: model, prompts and settings must be those "
+                f"{where} is for another judge, {made}: model, prompts and settings must be those "
                 "that it was measured with"
             )
         if not rates.right[1] or not rates.wrong[1]:

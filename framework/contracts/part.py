@@ -20,7 +20,7 @@ class Part(ABC):
 
     def __init__(self, given: str = "") -> None:
         if given:
-            raise UserError(f"part={self.name}:{given}: {self.name} takes nothing behind a colon")
+            raise UserError(f"part={self.name}:{given}: {self.name} takes no value after a colon")
 
     @abstractmethod
     def of(self, cases: Iterable[Case], seed: int) -> Iterable[Case]:

@@ -334,10 +334,12 @@ def _parse(override: str) -> Any:
         why = str(error).replace(f"Error parsing override '{override}'", "").strip()
         shown = re.sub(r"[?#].*", "?...", override)  # what asks a server may hold a key
         if override.endswith(","):
-            raise UserError(f"{shown!r} is no override: a comma without a value ends it") from None
-        raise UserError(f"{shown!r} is no override: key=value expected ({one_line(why)})") from None
+            raise UserError(f"{shown!r} is not an override: it ends with a comma") from None
+        raise UserError(
+            f"{shown!r} is not an override: key=value expected ({one_line(why)})"
+        ) from None
     if not parsed.key_or_group:
-        raise UserError(f"{override!r} is no override: it names no key")
+        raise UserError(f"{override!r} is not an override: it names no key")
     return parsed
 
 

@@ -47,18 +47,18 @@ def _check(domain: Domain[Any]) -> None:
 def _check_words(domain: Domain[Any]) -> None:
     provides = domain.provides
     if not provides:
-        raise UserError("provides: nothing, so that nothing would be measured")
+        raise UserError("provides: empty, so nothing would be measured")
     needed = {word for axis in axis_plugins() for word in axis.cls.needs}
     for word in provides:
         if word not in needed:
             raise UserError(f"provides: no axis needs {word!r}{nearest(word, needed)}")
     if len(set(provides)) != len(provides):
-        raise UserError("provides: a word stands twice")
+        raise UserError("provides: a word appears twice")
     columns = [name for axis in type(domain).axes() for name in find("axis", axis).cls.names]
     if twice := sorted(name for name, times in Counter(columns).items() if times > 1):
         raise UserError(f"axes: two of them fill {', '.join(twice)}")
     if not domain.headline:
-        raise UserError("headline: no columns, so that tables would be empty")
+        raise UserError("headline: no columns, so tables would be empty")
     for said, given in (
         ("headline", domain.headline),
         ("success_axis", (domain.success_axis,) if domain.success_axis else ()),
@@ -69,4 +69,4 @@ def _check_words(domain: Domain[Any]) -> None:
                     f"{said}: {name} is no column of the axes that match{nearest(name, columns)}"
                 )
     if "success" in provides and not domain.success_axis:
-        raise UserError("success_axis: success is provided, say where")
+        raise UserError("success_axis: required, as the domain provides success")

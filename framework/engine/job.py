@@ -134,7 +134,7 @@ def _baselines(plan: Plan, gate: Gate[Any]) -> Baselines:
         if asked and not gate.in_loops and "gate.baseline" not in keys:
             raise UserError(
                 f"{asked[0]} is given and gate.baseline is not: gate={gate.name} has nothing to "
-                "judge by; an arch or a run directory expected"
+                "compare with; give an arch or a run directory"
             )
         return Baselines()
     path = Path(gate.baseline)
@@ -170,8 +170,8 @@ def check_operational(plan: Plan, overrides: Sequence[str]) -> None:
         changed = compose_plan([*plan.overrides, *option, override])
         if changed.digest != plan.digest or changed.labels != labels:
             raise UserError(
-                f"resume: {override} would change the run; only what can not change a measured "
-                "value can be given: max_errors, tracking, operational settings"
+                f"resume: {override} would change the run; only settings that can't change a "
+                "measured value can be given: max_errors, tracking, operational settings"
             )
 
 

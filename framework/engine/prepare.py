@@ -109,13 +109,13 @@ def _distinct(domain: Domain[Any], top: TopLevel) -> Iterator[Case]:
     for number, case in enumerate(islice(drawn(), top.n_cases)):
         if any(str(name) != name for name in (case.id, case.history_id)):
             raise UserError(
-                f"domain: case {case.id!r} of history {case.history_id!r}: ids are texts"
+                f"domain: case {case.id!r} of history {case.history_id!r}: ids must be text"
             )
         if known is None and number and case.id <= last:
             known = {earlier.id for earlier in islice(drawn(), number)}
         if known is not None:
             if case.id in known:
-                raise UserError(f"domain={domain.name}: two cases of the id {case.id!r}")
+                raise UserError(f"domain={domain.name}: two cases have the id {case.id!r}")
             known.add(case.id)
         last = case.id
         yield case

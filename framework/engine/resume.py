@@ -59,7 +59,7 @@ def resume(
         begun = load_state(path)
         stored = stored_plan(begun)
         if compose_plan(stored.overrides).digest != stored.digest:
-            raise UserError(f"resume={path}: the configuration files are not what they were")
+            raise UserError(f"resume={path}: the configuration files have changed")
         check_operational(stored, overrides)
         plan = compose_plan([*stored.overrides, *overrides])
         check_same(plan, begun)

@@ -22,8 +22,8 @@ def close_environment() -> None:
 
 def _refuse(name: str, default: object = None) -> None:
     raise UserError(
-        "the environment is not read in a configuration, as that is stored; a key is named by "
-        "api_key_env, or by {env.NAME} in a mapping"
+        "a configuration can't read the environment, as it is stored; name a key by api_key_env, "
+        "or by {env.NAME} in a mapping"
     )
 
 
@@ -41,7 +41,7 @@ def check_without_keys(config: Mapping[str, Any]) -> None:
             if value in text:
                 raise UserError(
                     f"{where}: it holds the value of the environment variable {name}; a "
-                    "configuration is stored, so a key stays in the environment"
+                    "configuration is stored, so keep the key in the environment"
                 )
 
 

@@ -143,7 +143,7 @@ def plan_jobs(jobs: Sequence[Sequence[str]]) -> list[Job]:
         baseline = job.plan.top.baseline
         if baseline is not None and baseline not in arms:
             raise UserError(
-                f"baseline: {baseline!r} is no arm of the sweep{nearest(baseline, arms)}"
+                f"baseline: {baseline!r} is not an arm of the sweep{nearest(baseline, arms)}"
             )
     return planned
 

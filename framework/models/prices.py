@@ -77,7 +77,7 @@ def prices_digest(path: Path = PRICES) -> str:
     try:
         return digest(_models(path))
     except CanonicalError as error:  # a date, .inf
-        raise DataError(path, None, f"no list of prices: {error}") from None
+        raise DataError(path, None, f"not a list of prices: {error}") from None
 
 
 def _models(path: Path) -> Mapping[str, Any]:
@@ -85,7 +85,7 @@ def _models(path: Path) -> Mapping[str, Any]:
         loaded = read_yaml(path.read_text(encoding="utf-8"))
         models = loaded["models"]
     except (OSError, yaml.YAMLError, KeyError, TypeError, ValueError) as error:
-        raise DataError(path, None, f"no list of prices: {error}") from None
+        raise DataError(path, None, f"not a list of prices: {error}") from None
     if not isinstance(models, dict):
         raise DataError(path, None, "models: prices by model id expected")
     return models

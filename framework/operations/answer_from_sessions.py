@@ -30,7 +30,7 @@ class AnswerFromSessionsResponse:
 
 @register("operation", "answer_from_sessions")
 class AnswerFromSessions(PromptedAnswering[AnswerFromSessionsResponse]):
-    """Answer a question from dated turns of several sessions, as the instruction says."""
+    """Answer a question from dated turns of several sessions, following the instruction."""
 
     response = AnswerFromSessionsResponse
     slots = frozenset({"instruction", "record", "question", "question_date"})

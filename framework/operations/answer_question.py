@@ -25,7 +25,7 @@ class AnswerQuestionResponse:
 
 @register("operation", "answer_question")
 class AnswerQuestion(PromptedAnswering[AnswerQuestionResponse]):
-    """Answer a question from a view in the fewest words, with the sentence it rests on."""
+    """Answer a question from a view in the fewest words, and quote the supporting sentence."""
 
     response = AnswerQuestionResponse
     slots = frozenset({"record", "question"})

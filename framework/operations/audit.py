@@ -49,7 +49,7 @@ class AuditRequest:
 
 @register("operation", "audit")
 class Audit(PromptedOperation[AuditRequest, tuple[Finding, ...]]):
-    """Say, item by item, whether decision, rationale and notice meet it, with quoted evidence."""
+    """Say, item by item, whether decision, rationale and notice meet it, quoting the evidence."""
 
     slots = frozenset({"question", "document", "items", "count"})
 

@@ -18,7 +18,7 @@ _NAMED: Final = {"name", "text"}
 
 @register("operation", "author_candidate")
 class AuthorCandidate(PromptedOperation[Assignment, str]):
-    """Draft one edit: the text as the author gave it, which only the loop's static gate reads."""
+    """Draft one edit. The author's text is returned as is; only the loop's static gate reads it."""
 
     slots = frozenset(
         {"regime", "failures", "seams", "signals", "fragments", "tried", "code", "code_key"}

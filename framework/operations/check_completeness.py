@@ -32,7 +32,7 @@ class CompletenessResponse:
 
 @register("operation", "check_completeness")
 class CheckCompleteness(PromptedOperation[CompletenessRequest, CompletenessResponse]):
-    """Say whether a view is complete enough to decide on, and what is wanting.
+    """Say whether a view is complete enough to decide on, and what is missing.
 
     permissive : the decision is determined by what is seen.
     moderate : also, the rules in force are listed and all seen, and everything that the rules up

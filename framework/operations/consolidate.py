@@ -42,7 +42,7 @@ class ConsolidateResponse:
 
 @register("operation", "consolidate")
 class Consolidate(PromptedOperation[ConsolidateRequest, ConsolidateResponse]):
-    """Extract what a document says and ADD, UPDATE, DELETE or leave (NOOP) memories by it.
+    """Extract a document's facts and ADD, UPDATE, DELETE or keep (NOOP) memories accordingly.
 
     The source asks twice, to extract and to update, and looks for like memories fact by fact; here
     it is one call a document (Chhikara et al., "Mem0", 2025, section 2.1).

@@ -56,7 +56,7 @@ _NOT_ASKED: Final = DecideResponse(decision=UNDETERMINED)
 
 @register("operation", "decide")
 class Decide(PromptedAnswering[DecideResponse]):
-    """Decide a case from a view under the card's rules."""
+    """Decide a case from a view under the task card's rules."""
 
     response = DecideResponse
     slots = frozenset({"task", "record", "decisions", "notice"})

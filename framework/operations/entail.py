@@ -26,7 +26,7 @@ class EntailRequest:
 
 @register("operation", "entail")
 class Entail(PromptedOperation[EntailRequest, tuple[Finding, ...]]):
-    """Say, point by point, whether a rationale entails it, with the words that it rests on."""
+    """Say, point by point, whether a rationale entails it, quoting the words that do."""
 
     slots = frozenset({"rationale", "points", "count"})
 

@@ -34,7 +34,7 @@ class EquivalentResponse:
 
 @register("operation", "equivalent")
 class Equivalent(PromptedOperation[EquivalentRequest, EquivalentResponse]):
-    """Say whether a given answer is right, by the published rule for its kind of question."""
+    """Say whether an answer is right, by the published rule for its kind of question."""
 
     response = EquivalentResponse
     slots = frozenset({"question", "expected", "given", "rule"})

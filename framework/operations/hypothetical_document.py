@@ -28,7 +28,7 @@ class HypotheticalDocumentResponse:
 class HypotheticalDocument(
     PromptedOperation[HypotheticalDocumentRequest, HypotheticalDocumentResponse]
 ):
-    """Write a passage such as a record would hold that answers a query."""
+    """Write a passage, in the style of a record, that answers a query."""
 
     response = HypotheticalDocumentResponse
     slots = frozenset({"query", "limit"})

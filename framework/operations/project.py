@@ -31,7 +31,7 @@ class ProjectResponse:
 
 @register("operation", "project")
 class Project(PromptedOperation[ProjectRequest, ProjectResponse]):
-    """Project the whole log to a task-conditioned view, at temperature 0 and without state."""
+    """Project the whole log to a view for the task, at temperature 0 and without state."""
 
     response = ProjectResponse
     slots = frozenset({"task", "query", "log", "limit"})

@@ -8,7 +8,7 @@ file; a third party's operation names the folder that holds its own::
         slots = frozenset({"text"})
 
 A prompt set is a directory of such folders that replaces some or all of these files for one run or
-one judge. Texts hold named slots, `{record}`; a brace that is meant is doubled.
+one judge. Texts hold named slots, `{record}`; write a literal brace twice.
 """
 
 from __future__ import annotations
@@ -204,13 +204,13 @@ def _slots_of(path: Path, text: str) -> set[str]:
     try:
         parts = list(string.Formatter().parse(text))
     except ValueError as error:
-        raise UserError(f"{path}: {error}; a brace that is meant is doubled") from None
+        raise UserError(f"{path}: {error}; write a literal brace twice") from None
     names = set()
     for _, name, spec, conversion in parts:
         if name is None:
             continue
         if not name.isidentifier() or spec or conversion:
-            raise UserError(f"{path}: {{{name}}} is no slot: a name in braces expected")
+            raise UserError(f"{path}: {{{name}}} is not a slot: a name in braces expected")
         names.add(name)
     return names
 

@@ -48,7 +48,7 @@ class ProposeEditResponse:
 
 @register("operation", "propose_edit")
 class ProposeEdit(PromptedAnswering[ProposeEditResponse]):
-    """Fill in a ticket's change plan under the decisions on record (Depth 5.2, 8)."""
+    """Fill in a ticket's change plan as the recorded decisions require (Depth 5.2, 8)."""
 
     response = ProposeEditResponse
     slots = frozenset({"record", "instruction", "ticket", "material"})

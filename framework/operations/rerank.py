@@ -26,7 +26,7 @@ class RerankResponse:
 
 @register("operation", "rerank")
 class Rerank(PromptedOperation[RerankRequest, RerankResponse]):
-    """Rerank recalled passages by a query: every passage exactly once, none dropped."""
+    """Rerank recalled passages for a query: every passage exactly once, none dropped."""
 
     response = RerankResponse
     slots = frozenset({"query", "passages", "count"})

@@ -34,7 +34,7 @@ class SummarizeResponse:
 
 @register("operation", "summarize")
 class Summarize(PromptedOperation[SummarizeRequest, SummarizeResponse]):
-    """Fold new documents into a running summary under a fact-preservation prompt."""
+    """Fold new documents into a running summary, with a prompt to preserve facts."""
 
     response = SummarizeResponse
     slots = frozenset({"summary", "documents", "limit"})

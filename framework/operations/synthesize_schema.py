@@ -51,7 +51,7 @@ class SynthesizeSchemaRequest:
 
 @register("operation", "synthesize_schema")
 class SynthesizeSchema(PromptedOperation[SynthesizeSchemaRequest, SynthesizeSchemaResponse]):
-    """Synthesise a typed JSON store of facts, reasoning, pending and context."""
+    """Write a typed JSON store of facts, reasoning, pending and context."""
 
     response = SynthesizeSchemaResponse
     slots = frozenset({"fields", "store", "documents", "limit"})

@@ -47,7 +47,7 @@ class TakeNoteResponse:
 
 @register("operation", "take_note")
 class TakeNote(PromptedOperation[TakeNoteRequest, TakeNoteResponse]):
-    """Note construction, link generation and memory evolution in one call.
+    """Write a note, link it to earlier ones and revise those, in one call.
 
     The source makes a call for each (Xu et al., "A-MEM", 2025, sections 3.1-3.3).
     """

@@ -23,7 +23,7 @@ class WritePatchResponse:
 
 @register("operation", "write_patch")
 class WritePatch(PromptedAnswering[WritePatchResponse]):
-    """Change files by search and replace, following what the record says."""
+    """Change files by search and replace, as the records require."""
 
     response = WritePatchResponse
     slots = frozenset({"instruction", "record", "files", "ticket"})

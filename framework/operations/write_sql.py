@@ -28,7 +28,7 @@ class WriteSQLResponse:
 
 @register("operation", "write_sql")
 class WriteSQL(PromptedAnswering[WriteSQLResponse]):
-    """Write one query for sqlite that answers a question."""
+    """Write one SQLite query that answers a question."""
 
     response = WriteSQLResponse
     slots = frozenset({"instruction", "schema", "record", "question"})

@@ -246,7 +246,9 @@ class Pipeline:
         """One case from its memory to its axes, with what stands where the answer fails."""
         case = job.case
         if case.task.decisions and case.gold.decision not in (*case.task.decisions, ABSTAIN):
-            raise UserError(f"gold decision {case.gold.decision!r} is none of the task card's")
+            raise UserError(
+                f"gold decision {case.gold.decision!r} is not a decision of the task card"
+            )
         memory = await self._remembered(job, ledger)
         started = time.perf_counter()
         found = await self._find(memory, case, job, ledger, k)

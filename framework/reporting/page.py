@@ -91,7 +91,7 @@ def brief(evidence: Evidence) -> Iterator[Block]:
     pairs = counted(len(together.sweep["comparisons"]), "paired comparison")
     seeds = "each seed alone, " if together is not evidence else ""
     yield Text(
-        f"In the page: {seeds}every axis, what being right costs, "
+        f"On the page: {seeds}every axis, the cost of a right answer, "
         f"{pairs}, budget use ({counted(flags, 'flag')})"
         f"{f', {left} more settings' if left > 0 else ''}."
     )
@@ -128,8 +128,8 @@ def _blocks(evidence: Evidence, writer: FigureWriter) -> Iterator[Block]:
     left = len(evidence.groups) - len(evidence.drawn)
     if left:
         yield Note(
-            f"Figures are of the first {len(evidence.drawn)} settings; those of {left} more are "
-            "left to the tables, which hold them all."
+            f"Figures show the first {len(evidence.drawn)} settings only; the other {left} are in "
+            "the tables, which hold all settings."
         )
 
     def drawn(section: Section) -> Callable[[Evidence], Iterable[Block]]:

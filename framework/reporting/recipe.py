@@ -55,7 +55,7 @@ def write_recipe(name: str, sources: Sequence[Path], target: Path | None) -> tup
 def _check_no_other_page(directory: Path) -> None:
     for page in (directory / MARKDOWN, directory / HTML):
         if page.exists() and _MADE_BY not in page.read_text("utf-8", errors="replace"):
-            raise UserError(f"--to: {page} is there, and no recipe made it: name another directory")
+            raise UserError(f"--to: {page} exists, and no recipe made it: name another directory")
 
 
 def _names(sources: Sequence[Path]) -> dict[str, str]:

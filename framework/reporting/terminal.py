@@ -63,7 +63,7 @@ def print_blocks(blocks: Iterable[Block], *, folded: bool = True) -> None:
                 print("\n".join(table_lines(block, width())))
             case Details(summary, inner):
                 if folded:
-                    print(wrapped(f"({summary}: in the page)"))
+                    print(wrapped(f"({summary}: on the page)"))
                 else:
                     print_blocks(inner, folded=False)
             case Figure():

@@ -230,7 +230,7 @@ def require() -> None:
     reason = available()
     if reason is not None:
         raise UserError(
-            f"code from a model is not run here, for it can't be isolated: {reason} (sandbox.md)"
+            f"code from a model is not run here, as it can't be isolated: {reason} (sandbox.md)"
         )
 
 

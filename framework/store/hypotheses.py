@@ -126,7 +126,7 @@ def parse(name: str, content: Any) -> Preregistration:
             "a mapping with title, stop, adjust, seed, data_digest, base, hypotheses expected"
         )
     if own := content.keys() & {"name", "digest"}:
-        raise UserError(f"{min(own)}: no such key: it is told from the file")
+        raise UserError(f"{min(own)}: no such key: it is taken from the file")
     listed = content.get("hypotheses")
     if not isinstance(listed, Sequence) or isinstance(listed, str) or not listed:
         raise UserError("hypotheses: a list of at least one expected")
@@ -136,12 +136,12 @@ def parse(name: str, content: Any) -> Preregistration:
     names = [h.name for h in found]
     twice = next((n for n in names if names.count(n) > 1), None)
     if twice is not None:
-        raise UserError(f"hypotheses: {twice} is there twice")
+        raise UserError(f"hypotheses: {twice} appears twice")
     for i, h in enumerate(found):
         where = f"hypotheses[{i}]."
         for side in ("setting", "against_setting"):
             for key in getattr(h, side).keys() - plan.base.keys():
-                raise UserError(f"{where}{side}.{key}: base says no value of it")
+                raise UserError(f"{where}{side}.{key}: base has no value for it")
         if h.arm in h.against and {**plan.base, **h.setting} == {**plan.base, **h.against_setting}:
             raise UserError(f"{where}against: {h.arm} is compared with itself")
     return plan

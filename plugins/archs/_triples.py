@@ -64,7 +64,7 @@ class ExtractTriples(PromptedOperation[ExtractTriplesRequest, ExtractTriplesResp
 
 @register("rule", "extract_triples")
 class ExtractTriplesRule(Rule[ExtractTriplesRequest, ExtractTriplesResponse]):
-    """Phrases by rule, with co-occurrence for a relation.
+    """Phrases by rule; neighbours in a sentence are related by co-occurrence.
 
     Of every sentence each phrase is related to the next one, names before words. No relation is
     read, and a sentence of one phrase gives no triple. The profile has no part in it.

@@ -16,8 +16,8 @@ from plugins.archs._items import event_item, recency
 class BM25ArmSettings(BM25Settings):
     """Settings of `arch=bm25`: those of BM25 (`BM25Settings`).
 
-    cache : a folder for indexes of histories of 1,000 events and more, which runs share, by the
-        content of a history; None keeps none. It changes no row.
+    cache : a folder for indexes of histories with 1,000 or more events. Runs share it, by the
+        content of a history; None stores none. It changes no row.
     """
 
     cache: str | None = field(default=None, metadata={"operational": True})
@@ -25,7 +25,7 @@ class BM25ArmSettings(BM25Settings):
 
 @register("arch", "bm25")
 class BM25(Arch[BM25ArmSettings]):
-    """Every event ranked by Okapi BM25 against the task's query (Depth 5.3).
+    """All events, ranked by Okapi BM25 for the task's query (Depth 5.3).
 
     Scores are those of `rank_bm25.BM25Okapi`; ties stay in order of arrival, and an event that
     scores 0 or less keeps its place at the end rather than being dropped. The whole store is ranked

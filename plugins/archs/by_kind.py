@@ -17,8 +17,8 @@ from plugins.archs._items import ranked_items
 class ByKindSettings:
     """Settings of `arch=by_kind`.
 
-    kinds : kinds of events that come first, in this order; those that hold the gold of loans,
-        claims and prior authorizations by default.
+    kinds : kinds of events to put first, in this order; the default is those that hold the gold of
+        loans, claims and prior authorizations.
     """
 
     kinds: tuple[str, ...] = ("policy", "form", "report", "statement")
@@ -26,7 +26,7 @@ class ByKindSettings:
 
 @register("arch", "by_kind")
 class ByKind(Arch[ByKindSettings]):
-    """The named kinds of document first, oldest first, and no text read: what kind alone earns.
+    """Events of the named kinds first, oldest first; no text is read. Control: what kind reveals.
 
     A control for domains whose documents have kinds. A claim about an arm there is a claim beside
     it too (docs/decisions/0018): which kinds hold the gold is told to it by its settings.

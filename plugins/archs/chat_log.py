@@ -14,7 +14,7 @@ from plugins.archs._items import ranked_items
 
 @register("arch", "chat_log")
 class ChatLog(Arch[NoSettings]):
-    """The raw log, newest first: what a chat window holds (Depth 9.2, chat log).
+    """The raw log, newest event first, as a chat window shows it (Depth 9.2).
 
     Nothing is searched, merged or dropped; what is asked does not count. It is a real arm under the
     same budget, where the source places chat logs by a formula. `last_mention` with `order=newest`

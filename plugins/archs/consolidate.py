@@ -20,7 +20,7 @@ from plugins.archs._vectors import Vectors
 class ConsolidateSettings(Bounded):
     """Settings of `arch=consolidate`.
 
-    similar : memories that a document is compared with, at least 1; 10 in the source.
+    similar : number of memories that a document is compared with, at least 1; 10 in the source.
     """
 
     similar: Annotated[int, at_least(1)] = 10
@@ -36,7 +36,7 @@ class _Memory:
 
 @register("arch", "consolidate")
 class ConsolidateMemory(Arch[ConsolidateSettings]):
-    """Mem0-style: extract facts and ADD, UPDATE, DELETE or leave memories by them.
+    """Mem0-style: extracts facts and adds, updates, deletes or keeps memories accordingly.
 
     Source: Chhikara et al., "Mem0: Building Production-Ready AI Agents with Scalable Long-Term
     Memory", 2025, section 2.1. One call a document gets its text and the memories most like it, and

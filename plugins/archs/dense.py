@@ -16,10 +16,10 @@ from plugins.archs._items import ranked_items
 class DenseSettings:
     """Settings of `arch=dense`.
 
-    cache : a folder for the vectors of histories of 1,000 events and more, which runs share, by the
-        content of a history; None keeps none. It changes no row. Only an embedder that says what
-        its vectors are made by has them kept (`embedder=hashing`): encoders in the process store
-        theirs by text, and what is asked of a provider is paid, and counted, in every run.
+    cache : a folder for the vectors of histories with 1,000 or more events. Runs share it, by the
+        content of a history; None stores none. It changes no row. Only vectors of an embedder that
+        declares how they are made are stored (`embedder=hashing`): encoders in the process store
+        theirs by text, and requests to a provider are paid, and counted, in every run.
     """
 
     cache: str | None = field(default=None, metadata={"operational": True})
@@ -27,7 +27,7 @@ class DenseSettings:
 
 @register("arch", "dense")
 class Dense(Arch[DenseSettings]):
-    """Every event ranked by inner product with the query, both embedded (Depth 5.1).
+    """All events, ranked by the inner product of their embedding and the query's (Depth 5.1).
 
     The embedder is the run's: with `embedder=hashing` similarity is overlap of words and the arm no
     bi-encoder; `embedder=e5`, `minilm` or `openai` make it one. Search is exact (faiss

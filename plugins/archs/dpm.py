@@ -13,7 +13,7 @@ from plugins.archs._summary import limit_of
 
 @register("arch", "dpm")
 class DPM(Arch[NoSettings]):
-    """An append-only log; one task-conditioned projection at recall (LongHorizon 5, DPM).
+    """An append-only log, projected for the task by one model call at recall (LongHorizon 5).
 
     Nothing is condensed while events arrive. Each recall makes exactly one call, from the whole log
     and the task card to a view within the budget, and keeps nothing of it. It is the only arm of

@@ -20,8 +20,8 @@ _FIGURE: Final = re.compile(r"(?<![\w-])\d")
 class FiguresFirstSettings:
     """Settings of `arch=figures_first`.
 
-    order : `newest` takes what arrived last first; `shortest` what is left of an event with the
-        fewest characters, of equal ones the older.
+    order : `newest` puts the latest events first; `shortest` puts the events first of which the
+        fewest characters are left (ties: oldest first).
     """
 
     order: Literal["newest", "shortest"] = "newest"
@@ -29,7 +29,7 @@ class FiguresFirstSettings:
 
 @register("arch", "figures_first")
 class FiguresFirst(Arch[FiguresFirstSettings]):
-    """Of each event only the sentences that hold a figure: what is stated in figures, unasked.
+    """Only the sentences of each event that contain a figure. Control: what figures alone reveal.
 
     A control for domains whose gold is a value: a view holds several times as many values as it
     would whole events, and says of none what it is good for. A digit inside a word or behind a

@@ -36,14 +36,14 @@ _SYNONYMS: Final = 0.8
 class GraphPPRSettings(Bounded):
     """Settings of `arch=graph_ppr`.
 
-    restart : probability that a walk goes back to the query's phrases at each step, in (0, 1]; 0.5
+    restart : probability of returning to the query's phrases at each step of a walk, in (0, 1]; 0.5
         in the source.
-    phrases : `rules`, names, content words and figures, joined where they share an event; or
-        `model`, as in the source: a model extracts triples from every event, their ends are the
-        phrases and are joined by them, and a model names the entities of the query. The arm then
-        asks a model and uses the embedder.
-    synonyms : cosine of two phrases' vectors from which they are joined too, in (0, 1]; 0.8 in the
-        source; null joins none. Only with `phrases=model`.
+    phrases : `rules`: names, content words and figures, joined if they share an event. `model`, as
+        in the source: a model extracts triples from every event, whose ends are the phrases, joined
+        by the triples; and a model names the entities of the query. The arm then calls a model and
+        uses the embedder.
+    synonyms : least cosine of two phrases' vectors at which they are joined too, in (0, 1]; 0.8 in
+        the source; null joins none. Only with `phrases=model`.
     """
 
     restart: Annotated[float, above(0, most=1)] = 0.5

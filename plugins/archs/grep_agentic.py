@@ -21,8 +21,8 @@ _WORD: Final = re.compile(r"\w+")
 class GrepAgenticSettings(Bounded):
     """Settings of `arch=grep_agentic`.
 
-    searches : at most so many, that for the query itself included; at least 1.
-    hits : events that a search shows, at least 1.
+    searches : most searches, including the first by the query itself; at least 1.
+    hits : events that each search shows, at least 1.
     """
 
     searches: Annotated[int, at_least(1)] = 4
@@ -31,7 +31,7 @@ class GrepAgenticSettings(Bounded):
 
 @register("arch", "grep_agentic")
 class GrepAgentic(Arch[GrepAgenticSettings]):
-    """What a model finds that can only search for words, as an agent with grep does.
+    """Word search only: a model chooses the words, as an agent with grep would.
 
     A control: no index, no weights, no edges. A search shows the events that hold the most of its
     words, word for word, ties in order of arrival; what earlier searches showed is left out. The

@@ -15,7 +15,7 @@ from plugins.archs._items import event_item
 
 @register("arch", "grep_labels")
 class GrepLabels(Arch[BM25Settings]):
-    """The events that hold a label of the task word for word, in the order of the ticket's words.
+    """Events that contain a label of the task, ranked by the words of the ticket. A control.
 
     A control: no edges, no structure. Labels are those of a change plan's proposed settings; of a
     task without a plan, those of its fields. The ticket is the task's material of that name, else

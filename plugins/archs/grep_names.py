@@ -21,7 +21,7 @@ _BESIDE: Final = re.compile(r"\b(?:related|alongside|meeting|heard)\b")
 
 @register("arch", "grep_names")
 class GrepNames(Arch[NoSettings]):
-    """What is reached from the names in the task by searching for name after name.
+    """Events reached from the names in the task by searching for one name after another.
 
     A control: no index, no ranking, no edges. Names are identifiers (`cx-0af3`, `PEP 8`) and runs
     of capitalised words with the common noun behind. The events that hold a name of the task come

@@ -20,7 +20,7 @@ from plugins.archs._items import ranked_items
 class HierarchicalDocsSettings(BM25Settings):
     """Settings of `arch=hierarchical_docs`, besides those of BM25.
 
-    document_events : events of one document, at least 1.
+    document_events : events per document, at least 1.
     """
 
     document_events: Annotated[int, at_least(1)] = 10
@@ -28,7 +28,7 @@ class HierarchicalDocsSettings(BM25Settings):
 
 @register("arch", "hierarchical_docs")
 class HierarchicalDocs(Arch[HierarchicalDocsSettings]):
-    """A folder a kind, in it documents of so many events: search goes down from the top.
+    """One folder per kind, documents of N events: ranks documents first, then their events.
 
     Documents hold events of one kind in order of arrival (Depth 9.2, hierarchical docs). Recall
     ranks documents by BM25 over all that each holds, reads the best to its end, its events by BM25,

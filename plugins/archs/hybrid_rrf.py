@@ -21,7 +21,7 @@ from plugins.archs._items import ranked_items
 class HybridSettings(BM25Settings):
     """Settings of `arch=hybrid_rrf`, besides those of BM25.
 
-    smoothing : what is added to every rank, at least 0; 60 in the source.
+    smoothing : constant added to every rank, at least 0; 60 in the source.
     """
 
     smoothing: Annotated[float, at_least(0)] = 60.0
@@ -29,7 +29,7 @@ class HybridSettings(BM25Settings):
 
 @register("arch", "hybrid_rrf")
 class HybridRRF(Arch[HybridSettings]):
-    """The ranks of `bm25` and `dense`, fused as the sum of 1 / (60 + rank) (Depth 5.1).
+    """Reciprocal rank fusion of `bm25` and `dense`: the sum of 1 / (60 + rank) (Depth 5.1).
 
     Reciprocal rank fusion (Cormack, Clarke and Buettcher, SIGIR 2009) over both full rankings of
     the store, so scores of different scales never meet. Ties stay in order of arrival. What

@@ -22,7 +22,7 @@ from plugins.archs._items import ranked_items
 class HydeSettings(Bounded):
     """Settings of `arch=hyde`.
 
-    passage_tokens : longest passage asked for, at least 1.
+    passage_tokens : greatest length of the drafted passage in tokens, at least 1.
     """
 
     passage_tokens: Annotated[int, at_least(1)] = 120
@@ -30,7 +30,7 @@ class HydeSettings(Bounded):
 
 @register("arch", "hyde")
 class Hyde(Arch[HydeSettings]):
-    """Hypothetical document embeddings (Gao et al., ACL 2023): `dense`, asked with an answer.
+    """Hypothetical document embeddings (Gao et al., ACL 2023): `dense` with a drafted passage.
 
     At recall a model writes one passage such as a record would hold; the mean of its vector and the
     query's is what the store is searched with. The passage is embedded as the store's texts are,

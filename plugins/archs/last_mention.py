@@ -38,9 +38,9 @@ def label_of(sentence: str) -> str | None:
 class LastMentionSettings(BM25Settings):
     """Settings of `arch=last_mention`, besides those of BM25.
 
-    order : `query` ranks what is left by BM25 against the task's query, so that the arm differs
-        from `bm25` in nothing but the mentions it drops; `newest` is plain recency, newest arrival
-        first, whatever is asked.
+    order : `query` ranks what is left by BM25 for the task's query, so that the arm differs from
+        `bm25` only in the mentions it drops; `newest` is plain recency, latest event first, for
+        every query.
     """
 
     order: Literal["query", "newest"] = "query"
@@ -48,7 +48,7 @@ class LastMentionSettings(BM25Settings):
 
 @register("arch", "last_mention")
 class LastMention(Arch[LastMentionSettings]):
-    """The last mention of each label-like thing, earlier ones dropped: what recency alone earns.
+    """Only the last mention of each label. Control: what recency alone achieves.
 
     A control for revised facts: where it does as well as an arm that understands corrections, the
     cases can be solved by recency. It knows no schema and no dates: order is order of arrival, a

@@ -20,10 +20,11 @@ from plugins.archs._vectors import Vectors
 class LinkedNotesSettings(Bounded):
     """Settings of `arch=linked_notes`.
 
-    neighbours : earlier notes that a new one is compared with, at least 1; 5 in the source.
-    expanded : best notes whose linked notes are recalled right behind them, at least 0.
-    calls : "one" for an event, or "three" as in the source, up to: the note, its links, and what
-        becomes of the notes that it was linked to.
+    neighbours : number of earlier notes that a new note is compared with, at least 1; 5 in the
+        source.
+    expanded : number of best notes whose linked notes are recalled right after them, at least 0.
+    calls : calls per event: "one", or up to "three" as in the source (the note, its links, and the
+        changes to the notes it was linked to).
     """
 
     neighbours: Annotated[int, at_least(1)] = 5
@@ -48,7 +49,7 @@ class _Noted:
 
 @register("arch", "linked_notes")
 class LinkedNotes(Arch[LinkedNotesSettings]):
-    """A-Mem-style: notes with keywords, context and links that evolve.
+    """A-Mem-style: linked notes with keywords and context, updated as new ones arrive.
 
     Source: Xu et al., "A-MEM: Agentic Memory for LLM Agents", 2025, section 3. One call an event
     writes keywords and a context, links the note to some of the earlier notes nearest to it, and

@@ -21,8 +21,8 @@ from plugins.archs._items import ranked_items
 class MMRSettings(Bounded):
     """Settings of `arch=mmr`.
 
-    relevance : lambda of the source, in [0, 1]: 1 is `dense`, 0 looks for what is new alone.
-    candidates : nearest events among which it chooses, at least 1; the rest follow as in `dense`.
+    relevance : lambda of the source, in [0, 1]: 1 is `dense`, 0 counts only novelty.
+    candidates : number of nearest events to choose from, at least 1; the rest follow as in `dense`.
     """
 
     relevance: Annotated[float, at_least(0, most=1)] = 0.7

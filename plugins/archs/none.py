@@ -11,7 +11,7 @@ from framework.registry import NoSettings, register
 
 @register("arch", "none")
 class NoMemory(Arch[NoSettings]):
-    """No memory at all: the floor that a reader reaches from the task card alone (Depth 5.3)."""
+    """No memory: the floor, what a reader achieves from the task card alone (Depth 5.3)."""
 
     query = "none"
     control = "floor"

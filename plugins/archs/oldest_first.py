@@ -14,7 +14,7 @@ from plugins.archs._items import ranked_items
 
 @register("arch", "oldest_first")
 class OldestFirst(Arch[NoSettings]):
-    """The raw log, oldest first, whatever is asked: the control for where in it the gold lies.
+    """The raw log, oldest event first, for every query. Control: where in it the gold is.
 
     `arch=newest_first` is its counterpart. A claim about an arm is a claim beside the better of
     the two (validity.md section 2).

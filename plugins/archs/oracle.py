@@ -12,7 +12,7 @@ from framework.text.tokens import count_tokens
 
 @register("arch", "oracle")
 class Oracle(Arch[NoSettings]):
-    """Exactly the gold's source spans, subject to the budget: the upper bound of what can be kept.
+    """Exactly the gold's source spans, under the budget: the upper limit of any memory.
 
     Any one span carries its item, so the order is: the shortest span of every critical item, the
     shortest span of every other item, shorter ones first, then their further spans. A span within

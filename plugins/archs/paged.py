@@ -23,9 +23,9 @@ class PagedSettings(BM25Settings):
 
     core_share, queue_share : shares of the budget that the core and the queue of latest events may
         take, in (0, 1), together below 1; pages from the archive have the rest.
-    page_events : events of one page of search results, at least 1.
-    searches : of the archive, at least 1: the first by the query, each further one by what the
-        model writes when it has read the pages so far, until it writes nothing.
+    page_events : events per page of search results, at least 1.
+    searches : searches of the archive, at least 1: the first by the query, each further one by what
+        the model writes after reading the pages so far, until it writes nothing.
     """
 
     core_share: Annotated[float, above(0, below=1)] = 0.2

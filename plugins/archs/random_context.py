@@ -19,7 +19,7 @@ from plugins.archs._items import event_item, recency
 class RandomContextSettings(Bounded):
     """Settings of `arch=random_context`.
 
-    trials : independent orders to average over, at least 1; a result counts from 10 on.
+    trials : independent orders to average over, at least 1; use at least 10 for a result.
     """
 
     trials: Annotated[int, at_least(1)] = field(
@@ -29,7 +29,7 @@ class RandomContextSettings(Bounded):
 
 @register("arch", "random_context")
 class RandomContext(Arch[RandomContextSettings]):
-    """Events drawn uniformly at random: the placebo that fills the same budget (Depth 5.3).
+    """Events chosen uniformly at random: a placebo that fills the same budget (Depth 5.3).
 
     Every case and trial has a sample of its own, in random order, from the seeds of the run, the
     history and the case; what is asked does not count. One order for all the cases of a history

@@ -27,15 +27,15 @@ from plugins.archs._items import event_item, recency
 class RaptorSettings(Bounded):
     """Settings of `arch=raptor`.
 
-    cluster_size : most members of a cluster, at least 2, those that belong to another one first
-        not counted.
-    clustering : `soft`, where a member may belong to a second cluster, `hard`, or `gaussian`, the
-        source's own, which has sizes of its own and needs the extra `umap`. `communities`: of a
+    cluster_size : most members of a cluster, at least 2, not counting those whose first cluster is
+        another.
+    clustering : `soft`: a member may belong to a second cluster. `hard`: it may not. `gaussian`:
+        the source's own, which sets its own sizes and needs the extra `umap`. `communities`: of a
         graph of events and their phrases, GraphRAG-style; needs the extra `communities`.
-    summary_tokens : length of a summary, at least 1; about 130 in the source.
+    summary_tokens : length of a summary in tokens, at least 1; about 130 in the source.
     levels : most levels of summaries above the events, at least 1.
-    search : `collapsed`, all nodes of the tree in one ranking, or `traversal`, from the top down
-        by the children of the best nodes of each level.
+    search : `collapsed` ranks all nodes of the tree together; `traversal` goes from the top down to
+        the children of the best nodes of each level.
     beam : nodes followed on each level of a traversal, at least 1.
     """
 
@@ -59,7 +59,7 @@ class _Node:
 
 @register("arch", "raptor")
 class Raptor(Arch[RaptorSettings]):
-    """RAPTOR-style: summaries of clusters, of clusters of summaries, and so on.
+    """RAPTOR-style: summaries of clusters of events, then of clusters of summaries, and so on.
 
     Source: Sarthi et al., "RAPTOR: Recursive Abstractive Processing for Tree-Organized Retrieval",
     ICLR 2024. Events are embedded and clustered, a model writes a summary of each cluster, the

@@ -29,7 +29,7 @@ def rarity(events: Sequence[Event]) -> list[float]:
 
 @register("arch", "rare_first")
 class RareFirst(Arch[NoSettings]):
-    """The events whose words are rarest in the history, whatever is asked; of equal ones the older.
+    """Events with the rarest words in the history, for every query; ties: oldest first. A control.
 
     A control: the same view for every task of a history. Where the gold is written in words that
     little else has, it is found without a question, and a claim about an arm is one beside this.

@@ -24,8 +24,8 @@ from plugins.archs._items import ranked_items
 class RerankSettings(BM25Settings):
     """Settings of every reranking arm, besides those of BM25.
 
-    candidates : best events of the first stage that are put in order again, at least 1; the rest
-        follow in the order of the first stage.
+    candidates : number of the first stage's best events to rerank, at least 1; the rest follow in
+        the order of the first stage.
     """
 
     candidates: Annotated[int, at_least(1)] = 50
@@ -63,7 +63,7 @@ class Reranked(Arch[S]):
 
 @register("arch", "rerank_lexical")
 class RerankLexical(Reranked[RerankSettings]):
-    """BM25's best, put in order by how much of the query each covers: words alone, no encoder.
+    """The best of BM25, reranked by the share of the query's words that each contains.
 
     The order is that of the rule for the operation `rerank`: the query's distinct words
     that an event holds, each weighted by how few of the candidates hold it; ties keep their order.
@@ -77,7 +77,7 @@ class RerankLexical(Reranked[RerankSettings]):
 
 @register("arch", "rerank_llm")
 class RerankLLM(Reranked[RerankSettings]):
-    """BM25's best, put in order by one call to a model (listwise; RankGPT, Sun et al., EMNLP 2023).
+    """The best of BM25, reranked by one model call (listwise; RankGPT, Sun et al., EMNLP 2023).
 
     All candidates stand in one prompt, without the sliding window of the source. With the
     rule-based model the order is lexical and the arm equals `rerank_lexical`.
@@ -95,8 +95,8 @@ class RerankLLM(Reranked[RerankSettings]):
 class RerankCESettings(RerankSettings):
     """Settings of `arch=rerank_ce`, besides those of reranking.
 
-    model : a cross-encoder's directory, or its id, which sentence-transformers then fetches.
-    max_length : tokens of the model that a query and an event may have together, at least 8.
+    model : a cross-encoder's directory, or its id, which sentence-transformers then downloads.
+    max_length : most tokens (of the cross-encoder) of query and event together, at least 8.
     """
 
     model: str = "cross-encoder/ms-marco-MiniLM-L-6-v2"
@@ -105,7 +105,7 @@ class RerankCESettings(RerankSettings):
 
 @register("arch", "rerank_ce")
 class RerankCE(Reranked[RerankCESettings]):
-    """BM25's best, scored pair by pair by a cross-encoder (Nogueira and Cho 2019; Depth 5.1).
+    """The best of BM25, reranked by a cross-encoder (Nogueira and Cho 2019; Depth 5.1).
 
     Needs the package sentence-transformers and a model: UserError where either is not there. Runs
     on the CPU, so that the same machine gives the same scores; ties keep the first stage's order.

@@ -30,7 +30,7 @@ class RetrOnlySettings(BM25Settings):
 
 @register("arch", "retr_only")
 class RetrOnly(Arch[RetrOnlySettings]):
-    """A BM25-indexed buffer of chunks, top-k at decision time (LongHorizon 5, Retr-only).
+    """A buffer of chunks, indexed by BM25, top-k at decision time (LongHorizon 5, Retr-only).
 
     The whole history stays in the buffer and the task's own query is asked, as retrieval does; the
     published code evicts down to the budget first (`retr_only_fifo`). It differs from `bm25` in two

@@ -21,7 +21,7 @@ class RetrOnlyFifoSettings(BM25Settings):
     """Settings of `arch=retr_only_fifo`, besides those of BM25.
 
     top_k : events retrieved at decision time, at least 1; 8 in the published code.
-    generic_query : what is asked instead of the task's own query: the published code asks with its
+    generic_query : the query used instead of the task's own: the published code asks with its
         reader's instruction, which names no document and no fact.
     """
 
@@ -34,7 +34,7 @@ class RetrOnlyFifoSettings(BM25Settings):
 
 @register("arch", "retr_only_fifo")
 class RetrOnlyFifo(Arch[RetrOnlyFifoSettings]):
-    """Retr-only as published: oldest events evicted down to the budget at ingest, a generic query.
+    """Retr-only as published: evicts the oldest events at ingest, asks a generic query.
 
     The published code behind LongHorizon's table 2 keeps a buffer of the newest chunks that fit the
     budget (at least one), and ranks these by BM25 against the reader's instruction; chunks that

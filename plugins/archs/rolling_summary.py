@@ -18,8 +18,8 @@ from plugins.archs._summary import Summary, folded, limit_of, summary_items
 class RollingSummarySettings(Bounded):
     """Settings of `arch=rolling_summary`.
 
-    window_share : share of the budget that the latest events may take word for word, in [0, 1);
-        the summary has the rest.
+    window_share : share of the budget for the latest events in full, in [0, 1); the summary has the
+        rest.
     """
 
     window_share: Annotated[float, at_least(0, below=1)] = 0.5
@@ -27,7 +27,7 @@ class RollingSummarySettings(Bounded):
 
 @register("arch", "rolling_summary")
 class RollingSummary(Arch[RollingSummarySettings]):
-    """A window of the latest events over a rolling summary of what left it.
+    """The latest events in full, plus a rolling summary of all earlier ones.
 
     Depth 9.2 places such a store by a formula; this is one, as production agents have it. An event
     enters the window whole. When the window is over its share of the budget, its older half leaves

@@ -19,7 +19,7 @@ from plugins.archs._summary import limit_of
 
 @register("arch", "sam")
 class SAM(Arch[NoSettings]):
-    """One typed JSON schema for everything, re-synthesised as a whole on overflow (LongHorizon 5).
+    """One typed JSON schema for everything, rewritten as a whole on overflow (LongHorizon 5).
 
     Events are staged word for word until store and staged events together exceed the budget; one
     call then folds all of them into the store, and a second call shortens a store that came out too

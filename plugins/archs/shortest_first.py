@@ -14,7 +14,7 @@ from plugins.archs._items import ranked_items
 
 @register("arch", "shortest_first")
 class ShortestFirst(Arch[NoSettings]):
-    """The shortest events, by characters, whatever is asked; of equal ones the older.
+    """The shortest events (by characters), for every query; ties: oldest first. A control.
 
     A control: a view of short events holds the most of them, and nothing of the text is read.
     """

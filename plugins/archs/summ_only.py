@@ -17,7 +17,7 @@ from plugins.archs._summary import limit_of, summarize, summary_items
 class SummOnlySettings(Bounded):
     """Settings of `arch=summ_only`.
 
-    chunk_events : events integrated by one call, at least 1. The paper integrates chunk by chunk.
+    chunk_events : events integrated per call, at least 1. The paper integrates chunk by chunk.
     """
 
     chunk_events: Annotated[int, at_least(1)] = 1
@@ -25,7 +25,7 @@ class SummOnlySettings(Bounded):
 
 @register("arch", "summ_only")
 class SummOnly(Arch[SummOnlySettings]):
-    """A running summary; new chunks are integrated as they arrive (LongHorizon 5, Summ-only).
+    """A running summary, updated with each new chunk (LongHorizon 5, Summ-only).
 
     One call per chunk, each from the summary so far and the new events alone, under a limit equal
     to the budget: what an early call dropped no later call can bring back. It sees no task.

@@ -24,7 +24,7 @@ _SHORTEST: Final = 3
 class TagIndexSettings(Bounded):
     """Settings of `arch=tag_index`.
 
-    tags : tags of one event, at least 1.
+    tags : tags per event, at least 1.
     """
 
     tags: Annotated[int, at_least(1)] = 6
@@ -32,7 +32,7 @@ class TagIndexSettings(Bounded):
 
 @register("arch", "tag_index")
 class TagIndex(Arch[TagIndexSettings]):
-    """Each event under its few most telling words; recall goes by the tags that the query holds.
+    """Tags each event with its few highest-TF-IDF words and searches by these tags.
 
     A tag index as teams keep one over decisions (Depth 9.2), with the tags chosen by TF-IDF in the
     place of a person: what an event says beside its tags can't be found. Events are ranked by the

@@ -25,7 +25,7 @@ class TfidfSettings:
 
 @register("arch", "tfidf")
 class Tfidf(Arch[TfidfSettings]):
-    """Every event ranked by TF-IDF cosine with the task's query (Depth 5.1).
+    """All events, ranked by TF-IDF cosine similarity to the task's query (Depth 5.1).
 
     Scores are those of scikit-learn's `TfidfVectorizer` with its defaults; ties stay in order of
     arrival. The whole store is ranked, and packing alone decides how much of it is seen.

@@ -27,25 +27,25 @@ if TYPE_CHECKING:  # every command starts with the default arm, and most need no
 class GraphSettings(Bounded):
     """Settings of the typed graphs, however their seeds are found.
 
-    seeds : events from which the search starts, at least 1. Depth 5.3 starts from the one most
+    seeds : events from which the search starts, at least 1. Depth 5.3 starts from the single most
         relevant node (`arch=typed_graph_one_seed`).
-    hops : most edges between a seed and what it leads to, at least 0; 3 in Depth 5.3. Null walks on
-        as long as there is anything to reach, and the budget alone cuts it off.
+    hops : most edges between a seed and an event it leads to, at least 0; 3 in Depth 5.3. Null
+        follows edges until nothing is left to reach or the budget is full.
     relations : weight of each relation, in [0, 1]: the share of a node's score that its neighbour
-        inherits. An edge is followed both ways; `supersedes` is not among them, it is resolved.
+        inherits. An edge is followed both ways. `supersedes` has no weight: it is resolved.
     other : weight of a relation that `relations` does not name, in [0, 1].
     fan_out : most edges followed from one node, at least 1.
     prune : dependency pruning (Depth 11.7, table 55): follow `constrains`, `implements`,
         `requires`, `derived_from` and `part_of` alone, and only from what depends to what it
         depends on.
     decay : recency weight of edges, at least 0 (Depth 11.7, figure 27): an edge to the oldest event
-        carries exp(-decay) of what one to the newest does. 0 is none.
-    superseded : what becomes of an event that a newer one replaces, after its head has taken its
-        place: `demote` puts it behind everything current (it may hold what was not revised), `drop`
-        leaves it out.
-    edges : `intact`, or a control: `removed`, `relabelled` (every edge bears another relation) or
-        `rewired` (every edge leads elsewhere); see `plugins.archs._edges`.
-    trials : independent trials of a control that is random, at least 1; a result counts from 10 on.
+        weighs exp(-decay) of one to the newest. 0: no decay.
+    superseded : what to do with a replaced event after its newest version has taken its place:
+        `demote` puts it behind everything current (it may hold what was not revised), `drop` leaves
+        it out.
+    edges : `intact`, or a control: `removed`, `relabelled` (every edge has another relation) or
+        `rewired` (every edge has another target); see `plugins.archs._edges`.
+    trials : independent trials of a random control, at least 1; use at least 10 for a result.
     """
 
     seeds: Annotated[int, at_least(1)] = 5
@@ -198,7 +198,7 @@ class TypedGraphSettings(GraphSettings):
 
 @register("arch", "typed_graph")
 class TypedGraphMemory(TypedArm[TypedGraphSettings]):
-    """BM25 seeds, then typed edges; `supersedes` leads to the current event (Depth 5.3).
+    """BM25 seeds, then typed edges; `supersedes` edges lead to the current event (Depth 5.3).
 
     Recall takes the best-scoring events as seeds, puts the heads of its chain in the place of each
     superseded one, follows typed edges breadth first, and orders what it reached by the seed's
@@ -226,7 +226,7 @@ class TypedGraphMemory(TypedArm[TypedGraphSettings]):
 
 @register("arch", "typed_graph_dense")
 class TypedGraphDense(TypedArm[GraphSettings]):
-    """`typed_graph` with dense seeds: what is nearest to the query by the run's embedder.
+    """`typed_graph` with dense seeds: the events nearest to the query by the run's embedder.
 
     Depth 5.3 and table 56 seed on similarity of embeddings. Everything but the score is as in
     `typed_graph`; what `arch=dense` says of embedders holds here. Without any edge it is `dense`.

@@ -24,9 +24,9 @@ class RoutedSettings(BM25Settings):
     store : how much of the append-only store is recalled: `topk`, or `full` (all of it, ranked; the
         paper's diagnostic variant).
     top_k : events recalled with `store: topk`, at least 1; 8 in the published code.
-    summary_share : share of the budget that the summary may hold, in (0, 1); 0.5 in the published
-        code. What it leaves free goes to the store.
-    chunk_events : events that one call integrates into the summary, at least 1.
+    summary_share : share of the budget for the summary, in (0, 1); 0.5 in the published code. The
+        store gets what the summary leaves free.
+    chunk_events : events integrated into the summary per call, at least 1.
     """
 
     store: Literal["topk", "full"] = "topk"
@@ -103,7 +103,7 @@ class TypedRouting(Routed):
 
 @register("arch", "misrouted")
 class Misrouted(Routed):
-    """Typed routing with the routes swapped: facts are summarized, reasoning is retrieved.
+    """`typed_routing` with the routes swapped: facts are summarized, reasoning is retrieved.
 
     The ablation of LongHorizon 5: does the typing of content carry the result, or the mechanism?
     """

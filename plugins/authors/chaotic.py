@@ -17,8 +17,8 @@ from framework.text.canonical import canonical_json
 class ChaoticSettings:
     """Settings of `author=chaotic`.
 
-    drafts : after so many it has nothing more.
-    hang_s : how long a draft that hangs takes.
+    drafts : number of drafts it makes.
+    hang_s : how long a draft that hangs takes, in seconds.
     """
 
     drafts: int = 1_000
@@ -85,7 +85,7 @@ MESSES: Final[dict[str, Callable[[Random], Any]]] = {
 
 @register("author", "chaotic")
 class Chaotic(Author[ChaoticSettings]):
-    """Valid, regressing, malformed, crashing, hanging, enormous, empty and repeated drafts."""
+    """For tests: valid, worse, malformed, crashing, hanging, huge, empty and repeated drafts."""
 
     async def draft(self, assignment: Assignment, client: Client) -> str | None:
         if assignment.attempt >= self.settings.drafts:

@@ -51,7 +51,7 @@ class ModelAuthorSettings:
 
 @register("author", "model")
 class ModelAuthor(Author[ModelAuthorSettings]):
-    """Asks a model, by the prompt of `author_candidate`, with failures of the routed regime.
+    """Asks a model for a draft (`author_candidate`), showing it failures of the routed regime.
 
     It sees questions, views and answers, what was tried, and no gold. A rule-based model picks from
     the target's library by the words of the failed questions. Calls are booked as `author`.

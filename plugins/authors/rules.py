@@ -11,7 +11,7 @@ from framework.text.canonical import canonical_json, digest
 
 @register("author", "rules")
 class Rules(Author[NoSettings]):
-    """Proposes the library's patches at the assigned seams, in an order drawn by the seed.
+    """Proposes the library's patches at the assigned seams, in an order drawn from the seed.
 
     It does not look at the failures: which patches are worth anything is for the gates to find. A
     patch comes once until something is promoted, and then again, since it is another pipeline.

@@ -55,7 +55,7 @@ class ScriptedSettings:
 
 @register("author", "scripted")
 class Scripted(Author[ScriptedSettings]):
-    """Its drafts in their order, one an attempt, whatever is assigned; nothing after the last.
+    """Proposes given drafts in order, one per attempt, whatever is assigned, until they run out.
 
     With one draft of the reader's prompt it is the human-prompt control.
     """

@@ -36,7 +36,7 @@ class GraspSettings(Bounded):
 
 @register("author", "grasp_style")
 class GraspStyle(Author[GraspSettings]):
-    """A bounded library of skills: one guarded clause at a time, for words of failed questions.
+    """Bounded library of skills: adds one guarded clause per draft, for words of failed questions.
 
     A skill is `If the question contains "WORD", CLAUSE`: the word drawn by how many failed
     questions have it, the clause evenly. A clause whose skill lost cases is drawn only where no
@@ -70,7 +70,7 @@ class DspySettings(Bounded):
 
 @register("author", "dspy_style")
 class DspyStyle(Author[DspySettings]):
-    """Random search over instructions: several clauses drawn together, whatever failed.
+    """Random search over instructions: draws several clauses at once, whatever failed.
 
     With `routing=prompt routing.drafts=N` a round compares N of them on OPTIMIZE, its development
     set, and the best goes on to the held-out cases. It draws no examples for the prompt: the
@@ -96,7 +96,7 @@ class ReflexionSettings(Bounded):
 
 @register("author", "reflexion_style")
 class ReflexionStyle(Author[ReflexionSettings]):
-    """Reflects on one failure after the other, and keeps its last reflections in the draft.
+    """Reflects on one failure at a time and keeps its latest reflections in the draft.
 
     A reflection is the clause that shares most words with the failed question and is not in memory,
     drawn among equals. The memory is the last draft's; a promotion, which installs it, empties it.

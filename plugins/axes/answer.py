@@ -18,24 +18,25 @@ _ARTICLES: Final = frozenset({"a", "an", "the"})
 
 @register("axis", "answer")
 class AnswerAxis(Axis[NoSettings]):
-    """Correctness of an answer to a question: as judged, and by its words.
+    """Correctness of an answer to a question, by the judge and by its words.
 
     Each value lies in [0, 1], higher is better. A case without an expected answer has no value. Of
     several right answers (`Gold.accepted`) the one that an answer is nearest to counts: the first
     that the judge finds in it, and by words the one of the highest F1.
 
-    answer_correct : 1 when the judge finds that the answer says what is expected, by the rule for
-        its kind (`Gold.answer_kind`), be it that there is none. To abstain from a question that has
-        an answer is 0.
-    answer_correct_corrected : the share of answers that are right behind answer_correct, the share
-        that the judge passed, by its error on answers of known truth: (passed - wrong passed) /
-        (right passed - wrong passed), its interval over the cases and over both of these samples
-        (Rogan and Gladen 1978). None where the judge has no calibration.
-    abstained_right : 1 when the answer's decision is to abstain exactly if it should be.
-    answer_f1 : overlap of words as a harmonic mean of precision and recall, in lower case without
-        articles (SQuAD, Rajpurkar et al., EMNLP 2016, 6.1); None where an abstention is expected.
-    answer_precision : the precision of answer_f1 alone, which shows what copying costs.
-    answer_exact : 1 when those words are the same; None where an abstention is expected.
+    answer_correct : 1 if the judge finds that the answer says what is expected, by the rule for its
+        kind (`Gold.answer_kind`), which may be that there is no answer. Abstaining from a question
+        that has an answer is 0.
+    answer_correct_corrected : answer_correct (the share that the judge passed) corrected for the
+        judge's error on answers of known truth: (passed - wrong passed) / (right passed - wrong
+        passed). The interval covers the cases and both calibration samples (Rogan and Gladen 1978).
+        None if the judge has no calibration.
+    abstained_right : 1 if the answer abstains exactly when it should.
+    answer_f1 : overlap of words with the expected answer, as the harmonic mean of precision and
+        recall, in lower case without articles (SQuAD, Rajpurkar et al., EMNLP 2016, 6.1); None if
+        an abstention is expected.
+    answer_precision : the precision of answer_f1 alone, which shows the cost of copying.
+    answer_exact : 1 if the words are the same; None if an abstention is expected.
     """
 
     higher_is_better: ClassVar[Mapping[str, bool | None]] = {

@@ -13,20 +13,22 @@ from plugins.axes._answers import HIGHER, committed, right_by_rule
 
 @register("axis", "car")
 class CAR(Axis[NoSettings]):
-    """Calibrated abstention: coverage, accuracy where committed, and abstaining when it is right.
+    """Calibrated abstention: coverage, accuracy where decided, and abstaining when right to.
 
     Each value is 0 or 1 for a case; means over cases are the paper's quantities (LongHorizon 3.5
     and 7.2). Accuracy is the domain's success. Higher is better but for `commit_rate` and
     `default_rate`, which have no better direction.
 
-    commit_rate : 1 when the answer decides: |C| / N.
-    default_rate : 1 when the reader could determine nothing and fell back on the task's default or
-        on an even choice: such an answer is right now and then, and counts as committed.
-    conditional_accuracy : success, None where not committed: sum over C / |C|.
-    commit_all_accuracy : success and committed: sum over C / N, so an abstention counts as wrong.
-    abstention_case : abstained exactly when the gold decision is to abstain.
-    abstention_view : abstained exactly when the policy, applied to what the view held, can not
-        decide or refers (validity.md section 2); None where the domain does not compute that.
+    commit_rate : 1 if the answer decides: |C| / N.
+    default_rate : 1 if the reader could determine nothing and fell back on the task's default or on
+        an even choice: such an answer is sometimes right by chance, and counts as committed.
+    conditional_accuracy : success; None if not committed: sum over C / |C|.
+    commit_all_accuracy : 1 if committed and a success: sum over C / N, so an abstention counts as
+        wrong.
+    abstention_case : 1 if it abstained exactly when the gold decision is to abstain.
+    abstention_view : 1 if it abstained exactly when the policy, applied to what the view holds,
+        can't decide or refers the case (validity.md section 2); None if the domain does not compute
+        that.
 
     A case without a gold decision has no value.
     """

@@ -14,26 +14,26 @@ from plugins.axes._answers import HIGHER, LOWER
 
 @register("axis", "chain")
 class Chain(Axis[NoSettings]):
-    """Retrieval of governed corpora (Depth 5.2 and 7): the governing decision and its chain.
+    """Retrieval in governed corpora (Depth 5.2 and 7): the governing decision and its chain.
 
     Of the view, under the budget, and model-free:
 
-    recall : share of what governs that is in the view: |R and G| / |G| with G the required gold
-        items (Depth 5.2). Its mean is P_ret.
-    precision : share of the view's items that come from a governing event; of an item made of
-        several events, their share. 0 for an empty view.
-    f1 : 2 precision recall / (precision + recall), per case; 0 where both are.
-    chain_recall : share of all gold items, the links of the chain included, in the view.
-    chain_recovery : 1 when all of them are, else 0: every hop can be read.
-    distractor_share : share of the view's items that come from look-alikes of the governing event;
-        lower is better. (Depth's noise retention is a ratio of recalls between two runs.)
+    recall : share of the required gold items that are in the view: |R and G| / |G| (Depth 5.2). Its
+        mean is P_ret.
+    precision : share of the view's items that come from a governing event; an item made of several
+        events counts by their share. 0 for an empty view.
+    f1 : 2 precision recall / (precision + recall) per case; 0 if both are 0.
+    chain_recall : share of all gold items, including the links of the chain, that are in the view.
+    chain_recovery : 1 if all gold items are in the view, else 0: every hop can be read.
+    distractor_share : share of the view's items that come from look-alikes of the governing event.
+        Lower is better. (Depth's noise retention is a ratio of recalls between two runs.)
 
     Of the arm's whole ranking, in or out of the budget:
 
-    entry_rank : rank of the entry event; lower is better, None where it was not recalled.
-    entry_found : 1 where it was recalled at all, else 0.
-    supersession : 1 when the governing event ranks before every retired one, 0 when not; None where
-        nothing was retired or neither was recalled. An event that was not recalled ranks last.
+    entry_rank : rank of the entry event. Lower is better; None if it was not recalled.
+    entry_found : 1 if the entry event was recalled at all, else 0.
+    supersession : 1 if the governing event ranks before every retired one, else 0; None if nothing
+        was retired, or neither was recalled. An event that was not recalled ranks last.
 
     A case whose gold names no governing event has no value. With scattered decisions the governing
     event of a ranking is the first of its parts to come.

@@ -13,17 +13,18 @@ from plugins.axes._answers import HIGHER, LOWER
 
 @register("axis", "compliance")
 class Compliance(Axis[NoSettings]):
-    """The checks that the domain executes on the answer, in one call (Depth 5.2, 7).
+    """The checks that the domain executes on the answer, all in one call (Depth 5.2, 7).
 
     Each value is 0 or 1, None where the domain has no such check or it does not apply. Of a domain
     without checks, compliance is success.
 
-    compliance : the invariant of the governing decision holds. Higher is better.
-    merge_ready : it holds, and the answer does all else that the task asks for. Higher is better.
-    asserted_only : the answer claims the decision (in a comment, a note, a guard that never runs)
-        and does not enforce it. Lower is better.
-    kappa_ratio : compliance over recall (Depth, section 7). It counts what was complied with by
-        luck too, so that it can exceed 1, and `kappa` beside it can't.
+    compliance : 1 if the invariant of the governing decision holds. Higher is better.
+    merge_ready : 1 if this invariant holds and the answer does everything else that the task asks
+        for. Higher is better.
+    asserted_only : 1 if the answer claims to follow the decision (in a comment, a note, a guard
+        that never runs) and does not enforce it. Lower is better.
+    kappa_ratio : compliance over recall (Depth, section 7). It also counts compliance by luck, so
+        it can exceed 1, which `kappa` can't.
     """
 
     higher_is_better: ClassVar[Mapping[str, bool | None]] = {

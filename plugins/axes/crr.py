@@ -17,35 +17,39 @@ _DENIED: Final = re.compile(r",?\s+(?:is|was|are|were)\s+(?:not|no)\b")
 
 @register("axis", "crr")
 class CRR(Axis[NoSettings]):
-    """Compliance reconstruction: the notice meets the standard, from the answer alone.
+    """Compliance reconstruction: whether the notice meets the standard, by the answer alone.
 
     The judge audits decision, rationale and notice against the standard's checklist (LongHorizon
     3.4; 12 CFR 1002.9 for loans). Values lie in [0, 1], higher is better, but lower for
     `wrongful_adverse`.
 
-    crr : over gold-adverse cases: 1 when the decision is right (as for `eda`), every item of the
-        checklist is met and no reason of the policy is stated that was not a principal one (one
-        that is none of the policy's is not seen in a text); else 0, so a wrong
-        decision and an abstention are 0. So is a notice that offers the right to ask for reasons in
-        place of them, though 12 CFR 1002.9(a)(2)(ii) allows it: it needs no memory of the case.
-    crr_corrected, crr_quote_corrected, crr_fcra_corrected, crr_published_corrected : the share of
-        cases behind the column whose notice meets its items, by the judge's error on notices of
-        known truth (Rogan and Gladen 1978). What needs no verdict has no error in it: a wrong
-        decision, an abstention and a false reason, and for crr_published a decision that is not
-        adverse. None where the judge has no calibration of the kind.
-    crr_quote : as crr, for the items that ask for verbatim provisions: quoting the whole policy
-        states reasons that were not principal. None where the standard has none.
-    crr_fcra : as crr, for the items of FCRA 615(a); None where the standard has none.
+    crr : over cases whose gold decision is adverse: 1 if the decision is right (as for `eda`),
+        every item of the checklist is met, and no reason of the policy is stated that was not a
+        principal one (a reason from outside the policy can't be detected in a text); else 0, so a
+        wrong decision or an abstention is 0. A notice that offers the right to ask for reasons
+        instead of stating them is 0 too, although 12 CFR 1002.9(a)(2)(ii) allows it: it needs no
+        memory of the case.
+    crr_corrected, crr_quote_corrected, crr_fcra_corrected, crr_published_corrected : the column
+        without `_corrected`, corrected for the judge's error on notices of known truth (Rogan and
+        Gladen 1978). Only its verdicts on notices are corrected: a wrong decision, an abstention, a
+        false reason and (for crr_published) a decision that is not adverse need no verdict. None if
+        the judge has no calibration of this kind.
+    crr_quote : like crr, for the items that demand provisions word for word: quoting the whole
+        policy states reasons that were not principal. None if the standard has no such items.
+    crr_fcra : like crr, for the items of FCRA 615(a); None if the standard has none.
     crr_published : the paper's convention, over all cases: 1 for every decision that is not
-        adverse, right or wrong; for an adverse one 1 when the checklist is met.
-    audited : 1 when the judge was asked about the notice, which is when the answer is adverse.
-    wrongful_adverse : over the other cases: 1 when the answer is adverse all the same.
-    reason_score : share of the principal reasons that are stated less the share of the policy's
-        other ones that are (Youden's J), not below 0, over gold-adverse cases: naming every reason
-        earns nothing. Stated are the answer's reasons and those of the policy that the notice
-        names. A decision that is not adverse states none. None where there is no other reason.
-    reason_precision, reason_recall : right / stated and right / principal, the parts of it: neither
-        has a better direction alone. Precision is None when no reason is stated.
+        adverse, right or wrong; for an adverse one, 1 if the checklist is met.
+    audited : 1 if the judge was asked about the notice, which it is when the answer is adverse.
+    wrongful_adverse : over cases whose gold decision is not adverse: 1 if the answer is adverse.
+    reason_score : share of the principal reasons that are stated, minus the share of the policy's
+        other reasons that are stated (Youden's J), at least 0, over cases whose gold decision is
+        adverse: naming every reason scores 0. Stated are the answer's reasons and those of the
+        policy that the notice names. A decision that is not adverse states none. None if there is
+        no other reason.
+    reason_precision : share of the stated reasons that are principal; None if no reason is stated.
+        A part of reason_score, with no better direction alone.
+    reason_recall : share of the principal reasons that are stated. A part of reason_score, with no
+        better direction alone.
 
     A domain without adverse decisions has no value; without a judge the audits have none.
     """

@@ -23,23 +23,24 @@ Values = Mapping[str, float | None]
 
 @register("axis", "drift")
 class Drift(Axis[NoSettings]):
-    """The achieved drift of a case as its embedder sees it (Depth assumption 4, table 3).
+    """The measured drift of a case, by its embedder (Depth assumption 4, table 3).
 
     A property of case and embedder, the same whatever the arm: one arm is enough to measure it.
     Similarity is the cosine of two texts' vectors, in [-1, 1], along the chain that the domain
     gives (`Domain.chain_texts`). Neither direction is better.
 
-    achieved_rho_embedded : share of the similarity to the task that a link keeps: their sum from
-        the second text of the chain on over that up to the last but one. None where
-        the latter is not above 0.
-    entry_similarity_embedded, governing_similarity_embedded : of the task to the first
-        and to the last text.
-    hop_similarity_embedded : mean similarity of a text to the next; None for a chain of one.
-    background_similarity_embedded : mean similarity of the task to eight events of the history that
-        have no part in it, drawn by the case. Texts that share nothing but grammar are similar to
-        most embedders, so that achieved_rho_embedded stays far above 0 whatever is lost.
-    excess_rho_embedded : achieved_rho_embedded of what is beyond that background, the rho to
-        set beside one by shared content words; may be below 0. None where the chain's beginning is
+    achieved_rho_embedded : share of the similarity to the task that each link keeps: the sum of
+        similarities from the chain's second text to its last, over the sum from the first to the
+        last but one. None if the latter is not above 0.
+    entry_similarity_embedded : similarity of the task to the first text of the chain.
+    governing_similarity_embedded : similarity of the task to the last text of the chain.
+    hop_similarity_embedded : mean similarity of a text of the chain to the next; None for a chain
+        of one.
+    background_similarity_embedded : mean similarity of the task to eight unrelated events of the
+        history, drawn for the case. To most embedders even texts that share only grammar are
+        similar, so that achieved_rho_embedded stays far above 0 whatever is lost.
+    excess_rho_embedded : achieved_rho_embedded of the similarity above that background, comparable
+        to the rho of shared content words; may be below 0. None if the first text of the chain is
         no more similar than the background.
 
     With `embedder=hashing` similarity is overlap of words. None where there

@@ -13,18 +13,19 @@ from plugins.axes._answers import HIGHER, right_by_rule
 
 @register("axis", "eda")
 class EDA(Axis[NoSettings]):
-    """Decision accuracy: the label, and the amount where the decision has one.
+    """Decision accuracy: the decision, and its amount if it has one.
 
     Each value is 0 or 1, higher is better (LongHorizon 3.1, with strict labels: `PARTIAL PAY` is
     not `PAY` and an empty decision is wrong). A gold decision to abstain is a label like any other.
 
-    eda : the domain's success: the label exactly, the amount within the gold's tolerance.
-    decision_accuracy : the label alone.
-    eda_determined : eda where the reader determined its answer from the view, else None.
-    eda_undetermined : eda where it fell back on a default or an even choice, else None: luck, so
-        that neither direction is better.
-    eda_balanced : the mean of eda's means by gold decision, each with the same weight whatever its
-        share of the cases. A constant answer has at most one over the number of decisions.
+    eda : the domain's success: 1 if the label is exactly right and the amount within the gold's
+        tolerance.
+    decision_accuracy : 1 if the label is right, whatever the amount.
+    eda_determined : eda if the reader determined its answer from the view, else None.
+    eda_undetermined : eda if it fell back on a default or an even choice, else None: luck, so
+        neither direction is better.
+    eda_balanced : the mean of eda by gold decision, each decision weighted equally whatever its
+        share of the cases. The same answer to every case gets at most 1 / number of decisions.
 
     A case without a gold decision has no value.
     """

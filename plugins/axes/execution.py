@@ -13,15 +13,15 @@ from plugins.axes._answers import HIGHER
 
 @register("axis", "execution")
 class Execution(Axis[NoSettings]):
-    """What executing the answer's query shows, as the domain checks it (`Domain.checks`).
+    """Results of executing the answer's query, as the domain checks it (`Domain.checks`).
 
     Each value is 0 or 1, higher is better; None for a domain that executes no queries.
 
-    execution_correct : the rows are those of the reference query (execution accuracy; Yu et al.,
-        Spider, EMNLP 2018; Li et al., BIRD, NeurIPS 2023).
-    execution_with_notes : execution_correct over the questions that can't be answered without what
-        memory holds; None for the others, on which an empty memory does as well as any.
-    executes : the query runs within its limits, right or wrong.
+    execution_correct : 1 if the query returns the rows of the reference query (execution accuracy;
+        Yu et al., Spider, EMNLP 2018; Li et al., BIRD, NeurIPS 2023).
+    execution_with_notes : execution_correct over the questions that need what memory holds; None
+        for the others, on which an empty memory does as well as any.
+    executes : 1 if the query runs within its limits, right or wrong.
     """
 
     higher_is_better: ClassVar[Mapping[str, bool | None]] = {

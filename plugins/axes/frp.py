@@ -17,23 +17,23 @@ from plugins.axes._answers import HIGHER, LOWER, committed, folded, own_words, s
 
 @register("axis", "frp")
 class FRP(Axis[NoSettings]):
-    """Factual precision: the value claimed for each fact's key is the gold value (LongHorizon 3.2).
+    """Factual precision: whether the value claimed for a fact is the gold value (LongHorizon 3.2).
 
     All values lie in [0, 1]. Claims are `Answer.facts`, compared as typed values (`$147,500` and
     `147500` are one amount); two values for one key are wrong, as is a paraphrase.
 
-    frp : right facts / gold facts (the paper's formula, a recall). Abstaining scores 0, except
-        where abstaining is the gold decision. Higher is better.
-    frp_critical : the same over the facts that the decision turned on.
+    frp : right facts / gold facts (the paper's formula, a recall). Abstaining scores 0, unless
+        abstaining is the gold decision. Higher is better.
+    frp_critical : like frp, over the facts that the decision depends on.
     frp_precision : right facts / facts claimed, over the keys that have a gold value. Higher is
-        better; None when nothing is claimed.
+        better; None if nothing is claimed.
     frp_prose : share of the gold facts that rationale or notice states in its own words (the
-        paper's formula over what a reader of the decision is told, where `frp` is over the form): a
-        sentence names the fact and gives it the gold value, and none gives it another (see `told`).
+        paper's formula over the text for the decision's reader; `frp` is over the form): a sentence
+        names the fact with its gold value, and no sentence gives it another value (see `told`).
         Sentences copied from the view do not count. Abstaining scores as in `frp`. Higher is
         better.
-    frp_guessed : share of the right facts that the view did not hold: what stands above the surface
-        ceiling was guessed. Lower is better; None when no fact is right.
+    frp_guessed : share of the right facts that were not in the view, and so were guessed. Lower is
+        better; None if no fact is right.
 
     A case without facts (without critical ones) has no value.
     """

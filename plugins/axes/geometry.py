@@ -12,14 +12,15 @@ from framework.registry import NoSettings, register
 
 @register("axis", "geometry")
 class Geometry(Axis[NoSettings]):
-    """The covariates of a case that its domain measures; the same whatever the arm (Depth table 3).
+    """Covariates of a case, measured by its domain; the same for every arm (Depth table 3).
 
     None where the domain does not know. Neither direction is better.
 
-    depth : links between the entry and the governing event.
-    achieved_rho : share of the similarity to the task that a link keeps.
-    entry_similarity, governing_similarity : similarity of the task to either end of the chain.
-    scatter : events over which the governing decision is spread.
+    depth : number of links between the entry and the governing event.
+    achieved_rho : share of the similarity to the task that each link keeps.
+    entry_similarity : similarity of the task to the first event of the chain.
+    governing_similarity : similarity of the task to the last event of the chain.
+    scatter : number of events over which the governing decision is spread.
     """
 
     higher_is_better: ClassVar[Mapping[str, bool | None]] = {

@@ -24,13 +24,17 @@ class Stepped(Protocol):
 
 @register("axis", "hops")
 class Hops(Axis[NoSettings]):
-    """Recall of the gold items that lie one edge, two, or three and more from the event asked of.
+    """Recall of gold items one, two, and three or more edges from the entry event.
 
     Model-free, in [0, 1], higher is better. `recall` of the axis `chain` pools them, so that an arm
     that finds the neighbours alone looks as good as one that follows a chain.
 
-    recall_hop_1, recall_hop_2, recall_hop_3_up : share of those items that are in the view; None
-        for a case without any at that distance.
+    recall_hop_1 : share of the gold items one edge away that are in the view; None if the case has
+        none.
+    recall_hop_2 : share of the gold items two edges away that are in the view; None if the case has
+        none.
+    recall_hop_3_up : share of the gold items three or more edges away that are in the view; None if
+        the case has none.
     """
 
     higher_is_better: ClassVar[Mapping[str, bool | None]] = {

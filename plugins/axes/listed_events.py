@@ -17,11 +17,11 @@ NAMES: Final = ("events_listed", "events_unsupported")
 
 @register("axis", "listed_events")
 class ListedEvents(Axis[NoSettings]):
-    """How many events the operator `count_listed_events` was given, and how many nothing supports.
+    """How many events `count_listed_events` was given, and how many are unsupported.
 
-    events_listed : events that the model listed. No better direction.
-    events_unsupported : those whose quote is in no memory of the view: they were not counted. Lower
-        is better.
+    events_listed : number of events that the model listed. No better direction.
+    events_unsupported : number of listed events whose quote is in no memory of the view, and which
+        were not counted. Lower is better.
 
     None of both where the operator did not act.
     """

@@ -27,12 +27,13 @@ NAMES = (
 
 @register("axis", "operators")
 class Operators(Axis[NoSettings]):
-    """Which operator gave the answer, the last where several acted, and whether it was wrong.
+    """Which operator gave the answer (the last, if several acted), and whether it was wrong.
 
-    fired : 1 when one acted. No better direction.
-    fired_wrong : 1 when one acted and the case is no success; None when none acted. Lower is
-        better. Whether the reader had been right without it shows in a run without operators.
-    fired_NAME, wrong_NAME : the same of each operator of the paper.
+    fired : 1 if an operator acted. No better direction.
+    fired_wrong : 1 if one acted and the case is not a success; None if none acted. Lower is better.
+        Only a run without operators shows whether the reader alone had been right.
+    fired_NAME : like fired, for this operator alone.
+    wrong_NAME : like fired_wrong, for this operator alone.
     """
 
     higher_is_better: ClassVar[Mapping[str, bool | None]] = {

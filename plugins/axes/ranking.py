@@ -15,20 +15,23 @@ from plugins.axes._answers import HIGHER
 
 @register("axis", "ranking")
 class Ranking(Axis[NoSettings]):
-    """Recall, nDCG, reciprocal rank and all-recall of the gold evidence among the recalled events.
+    """Recall, nDCG, reciprocal rank and all-recall of the gold evidence among recalled events.
 
     All values lie in [0, 1] and concern the arm's ranking alone: the trace holds every recalled
     item, whether or not the budget let it into the view (for that, see the retention axes). The
     ranking of items becomes one of events by `framework.retention.event_ranks`.
 
-    recall_at_2, recall_at_5 : share of the evidence among the first 2 or 5 events.
-    ndcg_at_10 : binary gains, discount log2(rank + 1), ideal: all evidence first (Järvelin and
-        Kekäläinen, "Cumulated gain-based evaluation of IR techniques", TOIS 20(4), 2002, 2.2).
-    mrr : 1 / rank of the first evidence event, at any depth the arm recalled; its mean over cases
-        is the mean reciprocal rank (Voorhees, TREC-8 question answering track, 1999).
-    map : mean over the evidence of the precision at its rank, 0 for what was not recalled; its mean
-        over cases is the mean average precision. With one piece of evidence it is mrr (Depth 24).
-    both_facts : 1 when all evidence is among the first 5 events, else 0: the all-recall AR@5 of
+    recall_at_2 : share of the evidence among the first 2 events.
+    recall_at_5 : share of the evidence among the first 5 events.
+    ndcg_at_10 : normalised discounted cumulative gain of the first 10 events: binary gains,
+        discount log2(rank + 1), the ideal has all evidence first (Järvelin and Kekäläinen,
+        "Cumulated gain-based evaluation of IR techniques", TOIS 20(4), 2002, 2.2).
+    mrr : 1 / rank of the first evidence event, at any depth that the arm recalled; its mean over
+        cases is the mean reciprocal rank (Voorhees, TREC-8 question answering track, 1999).
+    map : mean over the evidence of the precision at its rank, 0 for evidence not recalled; its mean
+        over cases is the mean average precision. With one piece of evidence it equals mrr (Depth
+        24).
+    both_facts : 1 if all evidence is among the first 5 events, else 0: the all-recall AR@5 of
         HippoRAG (Jiménez Gutiérrez et al., NeurIPS 2024, 5.2 and table 6).
 
     A case without evidence has no value (None); one for which the arm recalled nothing scores 0.

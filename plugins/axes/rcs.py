@@ -13,13 +13,13 @@ from plugins.axes._answers import HIGHER, own_words
 
 @register("axis", "rcs")
 class RCS(Axis[NoSettings]):
-    """Reasoning coherence: share of the gold reasoning points that the judge finds entailed.
+    """Reasoning coherence: share of the gold reasoning points entailed, according to the judge.
 
-    rcs : in [0, 1], higher is better: (1/m) sum of E(rationale entails r_j) over the m gold
-        reasoning points r_j (LongHorizon 3.3).
-    rcs_corrected : the mean share of points that are entailed behind rcs, by the judge's error on
-        rationales of known truth: (rcs - wrong passed) / (right passed - wrong passed) (Rogan and
-        Gladen 1978). None where the judge has no calibration of the kind.
+    rcs : share of the gold reasoning points that the rationale entails, in [0, 1], higher is
+        better: (1/m) sum of E(rationale entails r_j) over the m points r_j (LongHorizon 3.3).
+    rcs_corrected : rcs corrected for the judge's error on rationales of known truth: (rcs - wrong
+        passed) / (right passed - wrong passed) (Rogan and Gladen 1978). None if the judge has no
+        calibration of this kind.
 
     The judge sees the rationale and the points, never the arm. What the rationale copies from the
     view, sentence by sentence, is evidence and no reasoning, and is not shown. None without points

@@ -14,24 +14,25 @@ from plugins.axes._answers import HIGHER, share
 
 @register("axis", "retention")
 class Retention(Axis[NoSettings]):
-    """Retention of gold items in the view, and what the budget admits at best.
+    """Retention of gold items in the view, and the most that the budget allows.
 
     Model-free. Shares lie in [0, 1], higher is better. When an item counts
     as retained is told by `framework.retention.retained`.
 
-    retained : share of all gold items in the view.
-    retained_critical : share of the items that the decision turned on.
-    p_ret : 1 when what the view holds suffices for the gold decision, by the domain's rule
-        (`Domain.suffices`: what the policy decides from it, or all required items), else 0; its
-        mean is P_ret of Depth's P = P_ret kappa + (1 - P_ret) leak. None where abstaining is right.
-    p_ret_abstain : the same where abstaining is right and nowhere else: then every required item
-        must be there, since a poor view leaves any decision open.
-    p_ret_all : 1 when all required items (the critical ones; all, where none is marked) are in the
-        view, whether or not the decision turns on each of them. In runs of before `p_ret_all` this
-        is what `p_ret` means.
-    surface_ceiling : share of the facts in the view: the FRP that no reader passes but by guessing.
-    budget_ceiling : share of the facts in the best view of gold spans under the budget. A property
-        of case and budget, so it has no better direction between arms.
+    retained : share of all gold items that are in the view.
+    retained_critical : share of the gold items that the decision depends on that are in the view.
+    p_ret : 1 if the view suffices for the gold decision by the domain's rule (`Domain.suffices`:
+        what the policy decides from it, or all required items), else 0; its mean is P_ret of
+        Depth's P = P_ret kappa + (1 - P_ret) leak. None if abstaining is right.
+    p_ret_abstain : p_ret for cases in which abstaining is right: there every required item must be
+        in the view, since any poor view leaves the decision open. None for other cases.
+    p_ret_all : 1 if all required items (the critical ones; all, if none is marked) are in the view,
+        whether or not the decision depends on each of them. In runs made before this column
+        existed, `p_ret` has this meaning.
+    surface_ceiling : share of the facts that are in the view: the highest FRP possible without
+        guessing.
+    budget_ceiling : share of the facts in the best possible view of gold spans under the budget. A
+        property of case and budget, so it has no better direction between arms.
     gold_tokens : tokens of the shortest spans that hold all gold items, critical or not. No better
         direction.
 

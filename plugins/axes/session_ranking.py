@@ -15,13 +15,13 @@ from plugins.axes.ranking import recall
 
 @register("axis", "session_ranking")
 class Sessions(Axis[NoSettings]):
-    """Recall of the sessions that hold the evidence, whatever the unit that is retrieved.
+    """Recall of the sessions that contain the evidence, whatever unit is retrieved.
 
     An event's id is that of its session, or begins with it and a full stop. The ranking of events
     becomes one of sessions: each has the place of its first event.
 
-    session_recall_at_2, session_recall_at_5 : share of the evidence's sessions among the first 2 or
-        5 sessions.
+    session_recall_at_2 : share of the sessions with evidence that are among the first 2 sessions.
+    session_recall_at_5 : share of the sessions with evidence that are among the first 5 sessions.
 
     A case without evidence has no value (None); one for which the arm recalled nothing scores 0.
     """

@@ -12,14 +12,14 @@ from framework.registry import NoSettings, register
 
 @register("axis", "traced")
 class Traced(Axis[NoSettings]):
-    """What of a view can't be traced to the events that it came from.
+    """The part of a view that can't be traced to the events it came from.
 
     A memory that rewrites what it was told gives texts without a source. Retention counts what
     they still say; these columns say how much of it rests on them.
 
-    gist : share of the view's tokens in items that name no event; None for an empty view.
-    kept_as_gist : share of the retained gold items that no item of the view is known to come from;
-        None where nothing that has a source was retained.
+    gist : share of the view's tokens in items that name no source event; None for an empty view.
+    kept_as_gist : share of the retained gold items that can't be traced to any item of the view;
+        None if nothing with a source was retained.
     """
 
     higher_is_better: ClassVar[Mapping[str, bool | None]] = {"gist": None, "kept_as_gist": None}

@@ -14,7 +14,7 @@ from plugins.axes._answers import HIGHER, share
 
 @register("axis", "use")
 class Use(Axis[NoSettings]):
-    """Use given retention (Depth's kappa and lambda), which splits failures in two.
+    """Use given retention (Depth's kappa and lambda): splits failures into two kinds.
 
     A case is *used* when the answer is right and determined: a success by the declared default or
     by a forced choice is luck. Right is what counts as a success: as judged where a judge says it
@@ -26,20 +26,24 @@ class Use(Axis[NoSettings]):
     with P_ret of the same cases (`p_ret_read`): a rule-based reader's figures are of the forms that
     it reads, and those of `p_ret`, which needs no reader, are not.
 
-    use_rate : share of the facts in the view that the answer states right, in [0, 1]; None when the
-        view held none. Higher is better.
-    kappa : used (0 or 1) where the view was sufficient, else None. Higher is better. Between arms
-        compare it on the cases in which all of them had a sufficient view.
-    leak : used where it was not sufficient, else None: luck, priors, or an answer from less than
-        the policy needs. It has no better direction.
-    p_ret_read : 1 when the view was sufficient, else 0: the P_ret of the cases of kappa and leak.
-    right_undetermined : 1 when right though undetermined. It has no better direction.
-    kappa_abstain, leak_abstain : the same where abstaining is right; the columns above are None
+    use_rate : share of the facts in the view that the answer states correctly, in [0, 1]; None if
+        the view held none. Higher is better.
+    kappa : used (0 or 1) if the view was sufficient, else None. Higher is better. Compare arms on
+        the cases in which all of them had a sufficient view.
+    leak : used (0 or 1) if the view was not sufficient, else None: luck, prior knowledge, or an
+        answer from less than the policy needs. No better direction.
+    p_ret_read : 1 if the view was sufficient, else 0: P_ret over the cases of kappa and leak.
+    right_undetermined : 1 if the answer is right but was not determined from the view. No better
+        direction.
+    kappa_abstain : like kappa, over the cases in which abstaining is right. kappa itself is None
         there, since any view that holds too little leads to abstaining.
-    kappa_corrected, leak_corrected, right_undetermined_corrected : the shares behind these where a
-        judge says what is right, by its error on answers of known truth, which is assumed to be
-        the same there.
-    kappa_abstain_corrected, leak_abstain_corrected : the same where abstaining is right.
+    leak_abstain : like leak, over the cases in which abstaining is right. leak itself is None
+        there, since any view that holds too little leads to abstaining.
+    kappa_corrected, leak_corrected, right_undetermined_corrected : the column without `_corrected`,
+        corrected for the judge's error on answers of known truth, where a judge says what is right.
+        The error is assumed to be the same on these cases.
+    kappa_abstain_corrected, leak_abstain_corrected : the column without `_corrected`, corrected for
+        the judge's error in the same way.
     """
 
     higher_is_better: ClassVar[Mapping[str, bool | None]] = {

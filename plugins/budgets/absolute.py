@@ -15,7 +15,7 @@ class AbsoluteSettings(Bounded):
     """Settings of `budget=absolute`.
 
     tokens : the limit, in the project's own tokens (`framework.text.tokens`), at least 1.
-    packing : what becomes of the item that no longer fits whole (see `Budget.packing`).
+    packing : what happens to the first item that does not fit whole (see `Budget.packing`).
     """
 
     tokens: Annotated[int, at_least(1)] = 2000
@@ -24,7 +24,7 @@ class AbsoluteSettings(Bounded):
 
 @register("budget", "absolute")
 class Absolute(Budget[AbsoluteSettings]):
-    """A fixed number of tokens, whatever the domain."""
+    """A fixed number of tokens, the same for every domain."""
 
     def tokens(self, domain: str, nominal_tokens: int) -> int:
         return self.settings.tokens

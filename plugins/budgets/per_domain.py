@@ -17,8 +17,8 @@ class PerDomainSettings(Bounded):
     """Settings of `budget=per_domain`.
 
     ratios : share of `nominal_tokens` by domain name, each above 0 and at most 10.
-    default : the share of a domain that `ratios` does not name.
-    packing : what becomes of the item that no longer fits whole (see `Budget.packing`).
+    default : the share for domains not named in `ratios`.
+    packing : what happens to the first item that does not fit whole (see `Budget.packing`).
     """
 
     ratios: Annotated[Mapping[str, float], RATIO] = field(default_factory=dict)
@@ -28,7 +28,7 @@ class PerDomainSettings(Bounded):
 
 @register("budget", "per_domain")
 class PerDomain(Budget[PerDomainSettings]):
-    """A share of nominal tokens that depends on the domain."""
+    """A share of the domain's nominal tokens, set for each domain."""
 
     def tokens(self, domain: str, nominal_tokens: int) -> int:
         """The domain's share, rounded down. Raises UserError when it is less than one token."""

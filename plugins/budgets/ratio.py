@@ -17,7 +17,7 @@ class RatioSettings(Bounded):
 
     ratio : share of the domain's `nominal_tokens`, above 0 and at most 10. LongHorizon 6.1 has
         0.5 (loose), 0.2 (moderate, its primary setting) and 0.05 (tight).
-    packing : what becomes of the item that no longer fits whole (see `Budget.packing`).
+    packing : what happens to the first item that does not fit whole (see `Budget.packing`).
     """
 
     ratio: Annotated[float, RATIO] = 0.2

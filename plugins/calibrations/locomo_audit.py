@@ -35,7 +35,7 @@ class LocomoAuditSettings:
 
 @register("calibration", "locomo_audit")
 class LocomoAudit(CalibrationSet[LocomoAuditSettings]):
-    """Wrong answers of two sorts with three verdicts each of a published judge, and right ones.
+    """Two kinds of wrong answers, each with three verdicts of a published judge; and right ones.
 
     Wrong answers are the published ones; `recorded` is the majority of the three verdicts. Right
     answers are those of the key, but for questions whose key the audit found in error. Source:

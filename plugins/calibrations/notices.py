@@ -75,7 +75,7 @@ def items_of(standard: Standard, axis: str) -> list[ChecklistItem]:
 
 @register("calibration", "notices")
 class Notices(CalibrationSet[NoticesSettings]):
-    """The standard's public form letter rightly filled in, and letters that lack what it demands.
+    """The standard's public form letter filled in correctly, and letters that lack requirements.
 
     The rule-based model fills it in from the whole history; cases that it decides otherwise than
     the gold are left out. Right is that letter, alone and between other words. Wrong are the letter
@@ -130,7 +130,7 @@ class Notices(CalibrationSet[NoticesSettings]):
 
 @register("calibration", "letters")
 class Letters(Notices):
-    """Notices of a denied loan in other words than the form letter's, right ones and wrong ones.
+    """Denial notices worded differently from the form letter, right and wrong ones.
 
     As `notices`, with the letters of letters.yaml, a line each: the rules know the form letter, so
     their rates on `notices` say nothing of how lenders or models write. They were changed with
@@ -164,7 +164,7 @@ def _with(letter: str, place: str, text: str, reasons: str) -> str:
 
 @register("calibration", "fcra")
 class FCRANotices(Notices):
-    """The form letter rightly filled in, and letters that lack what FCRA 615(a) demands.
+    """Form letters filled in correctly, and letters that lack what FCRA 615(a) requires.
 
     As `notices`, for `crr_fcra`, where a case's standard has such items. Right is the letter, alone
     and between other words; one that leaves a figure open is left out. Wrong are letters without
@@ -198,7 +198,7 @@ class QuotesSettings(NoticesSettings):
 
 @register("calibration", "quotes")
 class Quotes(Notices):
-    """The form letter with the provisions that it rests on, word for word, and letters without.
+    """The form letter with the provisions it rests on quoted verbatim, and letters without.
 
     As `notices`, for `crr_quote`, where a case's standard has such an item. Right is the letter,
     alone and between other words, and with each provision in quotation marks. Wrong are letters in

@@ -48,7 +48,7 @@ class QuestionsSettings:
 
 @register("calibration", "questions")
 class Questions(CalibrationSet[QuestionsSettings]):
-    """The expected answer, bare and in many words; and answers that are wrong by construction.
+    """The expected answer, bare and in a longer text, and answers wrong by construction.
 
     Wrong are the expected answer with one fact changed (its only number, month or day of the week,
     else its last word); that of another question of the same kind, as it is, in many words and with

@@ -56,7 +56,7 @@ class KnownReason(Known):
 
 @register("calibration", "reasons")
 class Reasons(CalibrationSet[ReasonsSettings]):
-    """Each reasoning point as the gold words it, and rationales that are wrong by construction.
+    """Each reasoning point in the gold's words, and rationales wrong by construction.
 
     Right is a point in a rationale of all points, alone or in many words, and in one of every
     second point. Wrong are the points that this one leaves out; comparisons where the rationale is

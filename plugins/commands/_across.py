@@ -58,7 +58,7 @@ def _check_tokenizer(paths: Sequence[Path], manifests: Sequence[Mapping[str, Any
         if manifest["tokenizer"] != manifests[0]["tokenizer"]:
             raise UserError(
                 f"{paths[0]} and {path} differ in tokenizer ({manifests[0]['tokenizer']}, "
-                f"{manifest['tokenizer']}): their budgets are not the same room"
+                f"{manifest['tokenizer']}): their budgets are not the same size"
             )
 
 
@@ -103,8 +103,8 @@ def _alone(paths: Sequence[Path], summaries: Sequence[Mapping[str, Any]]) -> Ite
         # The nearest run says it best: the one that differs in the fewest ways.
         differ = min(([k for k in keys if run[k] != other[k]] for other in others), key=len)
         yield (
-            f"{path.name} is compared with nothing: it differs in {', '.join(differ)}, and arms "
-            "are compared where all else is equal"
+            f"{path.name} is not compared: it differs in {', '.join(differ)}, and arms are "
+            "compared only if everything else is equal"
         )
 
 

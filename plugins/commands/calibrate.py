@@ -33,25 +33,29 @@ _OWN: Final = "calibration."
 
 @register("command", "calibrate")
 class Calibrate(Command):
-    """How often a judge passes right and wrong answers."""
+    """Measure how often a judge passes right and wrong answers."""
 
     def arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("judge", metavar="JUDGE", help="or `recorded`: the verdicts in the set")
+        parser.add_argument(
+            "judge", metavar="JUDGE", help="the judge, or `recorded`: verdicts in the set"
+        )
         parser.add_argument(
             "overrides",
             nargs="*",
             default=[],
             metavar="KEY=VALUE",
-            help="judge.KEY, calibration.KEY",
+            help="settings: judge.KEY=VALUE, calibration.KEY=VALUE",
         )
         parser.add_argument(
-            "--set", required=True, metavar="NAME", help="`list calibration` shows them"
+            "--set", required=True, metavar="NAME", help="the answers (see `list calibration`)"
         )
-        parser.add_argument("--runs", nargs="+", metavar="RUN", help="correct their judged shares")
         parser.add_argument(
-            "--out", metavar="FILE", help="keep the rates, for judge.calibration=FILE"
+            "--runs", nargs="+", metavar="RUN", help="also correct the shares judged in these runs"
         )
-        parser.add_argument("--json", action="store_true", help="as JSON")
+        parser.add_argument(
+            "--out", metavar="FILE", help="store the rates, for judge.calibration=FILE"
+        )
+        parser.add_argument("--json", action="store_true", help="print JSON")
 
     def run(self, args: argparse.Namespace) -> int:
         return calibrate(args)
@@ -74,7 +78,7 @@ def calibrate(args: argparse.Namespace) -> int:
         try:
             said, of = _judged(args.judge, of_judge, answers)
         except StopRun as stop:
-            print(f"stopped: {stop}; what was answered is stored, and not paid again",
+            print(f"stopped: {stop}; answers so far are stored, and not paid for again",
                   file=sys.stderr)  # fmt: skip
             return 1
     found = calibration(args.judge, args.set, answers, said, chosen.demand)
@@ -104,11 +108,11 @@ def _taken(out: Path, judge: str, overrides: Sequence[str]) -> str:
 def _free(path: Path, judge: str) -> Path:
     """A file to be written. Raises UserError for one that is there, or verdicts of no judge."""
     if judge == RECORDED:
-        raise UserError("--out: recorded verdicts are of no judge that a run could have")
+        raise UserError("--out: recorded verdicts belong to no judge that a run can use")
     if path.exists():
-        raise UserError(f"--out: {path} is there already: runs may name it; choose another file")
+        raise UserError(f"--out: {path} exists already, and runs may name it; choose another file")
     if not path.absolute().parent.is_dir():
-        raise UserError(f"--out: {path.parent} is no directory")
+        raise UserError(f"--out: {path.parent} is not a directory")
     return path
 
 
@@ -221,7 +225,7 @@ def _corrected(run: Path, found: Calibration) -> dict[str, Any]:
             of = {"axis": axis, "counted": counted, "n": entry["n"], "method": entry["method"]}
             shares.append({**labels, **of, **limits})
     if not shares:
-        raise UserError(f"{run}: no axis rests on verdicts such as those on this set")
+        raise UserError(f"{run}: no axis uses verdicts of the kind of this set")
     return {"run": str(run), "shares": shares}
 
 

@@ -13,26 +13,29 @@ from framework.registry import nearest, register
 
 @register("command", "compare")
 class Compare(Command):
-    """Paired comparison of runs on the same cases."""
+    """Compare runs on the same cases, case by case."""
 
     def arguments(self, parser: argparse.ArgumentParser) -> None:
-        of_all = "directories of finished runs on the same cases; of a sweep: all its runs"
+        of_all = "directories of finished runs on the same cases; a sweep stands for all its runs"
         parser.add_argument("runs", nargs="+", metavar="RUN", help=of_all)
         parser.add_argument("--axes", help="comma-separated; default: the domain's headline axes")
         parser.add_argument("--baseline", help="compare every arm with this one only")
         parser.add_argument(
-            "--smallest-effect", type=float, metavar="D", help="smallest difference that matters"
+            "--smallest-effect",
+            type=float,
+            metavar="D",
+            help="the smallest difference that matters",
         )
         parser.add_argument(
-            "--json", action="store_true", help="as JSON, the content of a sweep.json"
+            "--json", action="store_true", help="print JSON, with the content of a sweep.json"
         )
         parser.add_argument(
-            "--out", metavar="FILE", help="into a file: Markdown, or JSON with --json"
+            "--out", metavar="FILE", help="write to this file: Markdown, or JSON with --json"
         )
         parser.add_argument(
             *("--published-convention", "--compat"),
             metavar="NAME",
-            help="print a paper's convention too (`list convention` shows them)",
+            help="also print a paper's convention (see `list convention`)",
         )
 
     def run(self, args: argparse.Namespace) -> int:
@@ -69,7 +72,9 @@ def compare(args: argparse.Namespace) -> int:
     doubts = [said for run in runs for said in doubts_of_state(run.state)]
     notes += [f"warning: {said}" for said in doubts]
     if axes:
-        notes.append("note: Holm's family is of --axes alone; chosen after a look it is too small")
+        notes.append(
+            "note: Holm's family has only --axes; chosen after a look at results it is too small"
+        )
     if not args.json and args.out is None:
         print_sweep(found.summary)
         print(*notes, sep="\n", end="\n" if notes else "")

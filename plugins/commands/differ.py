@@ -16,16 +16,20 @@ _SHOWN = 20
 
 @register("command", "differ")
 class Differ(Command):
-    """The cases in which two arms differ on an axis, widest first."""
+    """List the cases in which two arms differ on an axis, largest difference first."""
 
     def arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("runs", nargs="+", metavar="SWEEP|RUN", help="of at least two arms")
         parser.add_argument(
-            "--axis", required=True, help="a column of results, such as p_ret; `list axis` has all"
+            "runs", nargs="+", metavar="SWEEP|RUN", help="runs of at least two arms"
         )
-        parser.add_argument("--arms", metavar="A,B", help="the two; not needed for two runs")
-        parser.add_argument("--budget", help="only this one")
-        parser.add_argument("--all", action="store_true", help=f"not only the first {_SHOWN}")
+        parser.add_argument(
+            "--axis", required=True, help="a column, such as p_ret (see `list axis`)"
+        )
+        parser.add_argument("--arms", metavar="A,B", help="the two arms; not needed for two runs")
+        parser.add_argument("--budget", help="only this budget")
+        parser.add_argument(
+            "--all", action="store_true", help=f"list all cases, not only the first {_SHOWN}"
+        )
 
     def run(self, args: argparse.Namespace) -> int:
         return differ(args)

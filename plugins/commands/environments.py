@@ -13,17 +13,21 @@ from framework.registry import plugins, register
 
 @register("command", "env")
 class Env(Command):
-    """Environments of their own that memories are run in."""
+    """Create, list or remove the environments that systems of others run in."""
 
     def arguments(self, parser: argparse.ArgumentParser) -> None:
         actions = parser.add_subparsers(required=True, metavar="ACTION")
-        add = actions.add_parser("create", help="make what an arm needs, as its lock says")
-        add.add_argument("arch", metavar="ARCH", help="the option, as in arch=ARCH")
-        add.add_argument("overrides", nargs="*", metavar="KEY=VALUE", help="arch.KEY=VALUE")
+        add = actions.add_parser(
+            "create", help="create the environment that an arm needs, by its lock"
+        )
+        add.add_argument("arch", metavar="ARCH", help="the arm, as in arch=ARCH")
+        add.add_argument(
+            "overrides", nargs="*", metavar="KEY=VALUE", help="settings of the arm: arch.KEY=VALUE"
+        )
         add.set_defaults(action=create)
-        add = actions.add_parser("list", help="those that are there")
+        add = actions.add_parser("list", help="list the environments that exist")
         add.set_defaults(action=show)
-        add = actions.add_parser("remove", help="remove those of a name")
+        add = actions.add_parser("remove", help="remove all environments of this name")
         add.add_argument("name", metavar="NAME")
         add.set_defaults(action=remove)
 

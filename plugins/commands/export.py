@@ -18,16 +18,16 @@ if TYPE_CHECKING:
 
 @register("command", "export")
 class Export(Command):
-    """A run in another system's format."""
+    """Write a run in another system's format."""
 
     def arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("run", metavar="RUN")
+        parser.add_argument("run", metavar="RUN", help="directory of a run")
         parser.add_argument(
-            "--to", required=True, metavar="SYSTEM", help="`list exporter` shows them"
+            "--to", required=True, metavar="SYSTEM", help="the format (see `list exporter`)"
         )
         parser.add_argument("path", metavar="PATH", help="the file to write; it must not exist")
         parser.add_argument(
-            "cases", nargs="*", metavar="case=ID", help="only these cases, where SYSTEM takes some"
+            "cases", nargs="*", metavar="case=ID", help="only these cases, if SYSTEM supports it"
         )
 
     def run(self, args: argparse.Namespace) -> int:
@@ -41,7 +41,7 @@ def export(args: argparse.Namespace) -> int:
     exporter: Exporter = find("exporter", args.to).cls()
     run, target = Path(args.run), Path(args.path)
     if wrong := [word for word in args.cases if not word.startswith("case=")]:
-        raise UserError(f"export: {wrong[0]!r} is no case=ID")
+        raise UserError(f"export: {wrong[0]!r} is not of the form case=ID")
     if args.cases and not exporter.of_cases:
         raise UserError(f"export --to {args.to} takes whole runs; leave out {args.cases[0]}")
     cases = [word.removeprefix("case=") for word in args.cases]
@@ -55,5 +55,5 @@ def export(args: argparse.Namespace) -> int:
         n = exporter.write(run, Path(draft).resolve() / target.name, cases)
         (Path(draft) / target.name).rename(target)
     opens = exporter.opens.format(target.resolve())
-    print(f"{counted(n, exporter.counts)}; to look at: {opens}")
+    print(f"{counted(n, exporter.counts)}; open it with: {opens}")
     return 0

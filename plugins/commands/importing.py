@@ -13,15 +13,17 @@ from framework.registry import find, register
 
 @register("command", "import")
 class Import(Command):
-    """A published corpus in the form that a domain reads."""
+    """Convert a published corpus to the form that a domain reads."""
 
     def arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("corpus", metavar="CORPUS", help="`list importer` shows them")
-        parser.add_argument("path", metavar="PATH", help="the corpus as it is published")
+        parser.add_argument("corpus", metavar="CORPUS", help="its kind (see `list importer`)")
+        parser.add_argument("path", metavar="PATH", help="the published corpus")
         parser.add_argument(
             "--to", required=True, metavar="FILE", help="the file to write; it must not exist"
         )
-        parser.add_argument("--revision", default="", help="of its repository, for the record")
+        parser.add_argument(
+            "--revision", default="", help="revision of its repository, to be recorded"
+        )
 
     def run(self, args: argparse.Namespace) -> int:
         return import_corpus(args)

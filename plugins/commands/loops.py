@@ -11,15 +11,19 @@ from framework.registry import register
 
 @register("command", "fork")
 class Fork(Command):
-    """A new run with a loop's events up to one of them, then on under overrides."""
+    """Start a new run from a loop's first events and continue it with other settings."""
 
     def arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("run", metavar="RUN")
-        parser.add_argument("overrides", nargs="*", metavar="KEY=VALUE", help="as for a run")
+        parser.add_argument("run", metavar="RUN", help="directory of a run of protocol=improve")
         parser.add_argument(
-            "--at", type=int, required=True, metavar="SEQ", help="number of the event"
+            "overrides", nargs="*", metavar="KEY=VALUE", help="settings that the rest is run with"
         )
-        parser.add_argument("--out", metavar="DIR", help="default: beside the run, with the number")
+        parser.add_argument(
+            "--at", type=int, required=True, metavar="SEQ", help="number of the last event to keep"
+        )
+        parser.add_argument(
+            "--out", metavar="DIR", help="default: next to the run, with SEQ in its name"
+        )
 
     def run(self, args: argparse.Namespace) -> int:
         return fork(args)

@@ -19,17 +19,24 @@ if TYPE_CHECKING:
 
 @register("command", "power")
 class Power(Command):
-    """Cases needed, by a pilot, for a smallest effect."""
+    """Plan how many cases a comparison needs, from a pilot and a smallest effect."""
 
     def arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("runs", nargs="+", metavar="SWEEP|RUN")
-        parser.add_argument("--axis", required=True)
-        parser.add_argument("--smallest-effect", required=True, type=float, metavar="D")
-        parser.add_argument("--baseline", help="only pairs with this arm")
-        parser.add_argument("--power", type=float, default=0.8, help="default: %(default)s")
-        parser.add_argument("--alpha", type=float, default=0.05, help="default: %(default)s")
+        parser.add_argument("runs", nargs="+", metavar="SWEEP|RUN", help="the pilot")
+        parser.add_argument("--axis", required=True, help="the axis to plan for")
+        effect = "the smallest difference that matters"
         parser.add_argument(
-            "--comparisons", type=int, help="in the family; default: the pairs shown"
+            "--smallest-effect", required=True, type=float, metavar="D", help=effect
+        )
+        parser.add_argument("--baseline", help="only pairs with this arm")
+        parser.add_argument(
+            "--power", type=float, default=0.8, help="the power wanted; default: %(default)s"
+        )
+        parser.add_argument(
+            "--alpha", type=float, default=0.05, help="error rate; default: %(default)s"
+        )
+        parser.add_argument(
+            "--comparisons", type=int, help="comparisons in the family; default: the pairs shown"
         )
 
     def run(self, args: argparse.Namespace) -> int:
@@ -106,10 +113,10 @@ def power(args: argparse.Namespace) -> int:
         f"{args.power:g}, two-sided alpha {args.alpha:g} over "
         f"{counted(comparisons, 'comparison')} (Holm's hardest step)"
     )
-    print("from the spread of paired differences seen, and from its upper 95% limit:\n")
+    print("from the observed spread of paired differences, and from its upper 95% limit:\n")
     print("\n".join(lines))
-    print("\nDecided means p below alpha, and bounds within the family that leave out 0.")
-    print("The difference that the pilot showed is not used: it would only repeat its p-value.")
+    print("\nDecided: p is below alpha, and the bounds within the family exclude 0.")
+    print("The difference seen in the pilot is not used: it would only repeat its p-value.")
     return 0
 
 

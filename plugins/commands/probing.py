@@ -20,12 +20,14 @@ _WORDS: Final = {True: "pass", False: "FAIL", None: "-"}
 
 @register("command", "probe")
 class Probing(Command):
-    """Whether an arm does what it is said to do."""
+    """Check whether an arm does what it declares."""
 
     def arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("arch", metavar="ARCH", help="the option, as in arch=ARCH")
-        parser.add_argument("overrides", nargs="*", metavar="KEY=VALUE", help="arch.KEY=VALUE")
-        parser.add_argument("--slow", action="store_true", help="the slow checks too")
+        parser.add_argument("arch", metavar="ARCH", help="the arm, as in arch=ARCH")
+        parser.add_argument(
+            "overrides", nargs="*", metavar="KEY=VALUE", help="settings of the arm: arch.KEY=VALUE"
+        )
+        parser.add_argument("--slow", action="store_true", help="also run the slow checks")
 
     def run(self, args: argparse.Namespace) -> int:
         return probe(args)
@@ -54,7 +56,7 @@ def probe(args: argparse.Namespace) -> int:
                     line = f"{_WORDS[found.passed]:<5} {found.name:<12} {found.text}"
                     print(wrapped(line, "", " " * 19), flush=True)
         except StopRun as stop:
-            print(f"stopped: {stop}; what was answered is stored, and not paid again",
+            print(f"stopped: {stop}; answers so far are stored, and not paid for again",
                   file=sys.stderr)  # fmt: skip
             return 1
     print(f"{args.arch}: {f'{failed} failed' if failed else 'all passed'}")

@@ -16,14 +16,14 @@ from framework.registry import find, register
 
 @register("command", "reanalyze")
 class Reanalyze(Command):
-    """A paper's tables from its recorded rows."""
+    """Compute a paper's tables from its recorded rows."""
 
     def arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("paper", metavar="PAPER", help="`list reanalysis` shows them")
+        parser.add_argument("paper", metavar="PAPER", help="the paper (see `list reanalysis`)")
         parser.add_argument(
-            "path", metavar="CSV|DIR", help="recorded rows, or the loops' directory"
+            "path", metavar="CSV|DIR", help="its recorded rows, or the directory of its loops"
         )
-        parser.add_argument("--json", action="store_true", help="as JSON")
+        parser.add_argument("--json", action="store_true", help="print JSON")
 
     def run(self, args: argparse.Namespace) -> int:
         return _reanalyze(args)

@@ -27,15 +27,15 @@ if TYPE_CHECKING:
 
 @register("command", "replay")
 class Replay(Command):
-    """Run a finished run again and compare measured rows, and all that was made of them."""
+    """Run a finished run again and compare its rows and everything computed from them."""
 
     def arguments(self, parser: argparse.ArgumentParser) -> None:
         parser.description = (
-            "Run a finished run again from its stored configuration, with what models answered "
-            "where that is kept, and compare every measured column of its rows, its summary and "
-            "its gate. Exit status: 0 all are the same, 1 something differs, 2 it can't be run."
+            "Run a finished run again from its stored configuration, with the stored answers of "
+            "models if they were kept, and compare every measured column, the summary and the "
+            "gate. Exit status: 0 all are the same, 1 something differs, 2 it can't be run."
         )
-        parser.add_argument("run", metavar="RUN", help="the directory of a finished run")
+        parser.add_argument("run", metavar="RUN", help="directory of a finished run")
 
     def run(self, args: argparse.Namespace) -> int:
         path = Path(args.run)

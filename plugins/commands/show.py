@@ -28,11 +28,14 @@ _OF_ROW: Final = ("arm", "trial", "repeat")
 
 @register("command", "show")
 class Show(Command):
-    """A case as a person would read it, or its outcome in a run."""
+    """Show a case in readable form, or its outcome in a run."""
 
     def arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.description = "show domain=loan case=3 [overrides] | show RUN case=3 [arm=LABEL]"
-        parser.add_argument("what", nargs="+", metavar="RUN|KEY=VALUE")
+        parser.description = (
+            "Show a case of a domain (show domain=loan case=3 [KEY=VALUE ...]) or its outcome in a "
+            "run (show RUN case=3 [arm=LABEL]). A case is given by number or id."
+        )
+        parser.add_argument("what", nargs="+", metavar="RUN|KEY=VALUE", help="as above")
 
     def run(self, args: argparse.Namespace) -> int:
         return show(args)
@@ -53,7 +56,9 @@ def show(args: argparse.Namespace) -> int:
     if runs:
         refuse_sweep(Path(runs[0]))
         if wrong := [*runs[1:], *(f"{key}={given[key]}" for key in given.keys() - {"arm"})]:
-            raise UserError(f"show: {wrong[0]}: of a run give case=ID and perhaps arm=NAME alone")
+            raise UserError(
+                f"show: {wrong[0]}: with a run give only case=ID and, if needed, arm=NAME"
+            )
     if case is None and (runs or "domain" not in given):
         raise UserError("show: say which case, as case=3 or case=ID")
     if runs and case is not None:
@@ -162,7 +167,7 @@ def _print_gold(gold: Gold) -> None:
         _print(f"  injected {gold.injected[0]} in {gold.injected[1]}")
     if gold.answer:
         _print(f"  answer   {gold.answer}")
-    _print("  (* the decision turned on it)")
+    _print("  (* the decision depends on it)")
 
 
 def refuse_sweep(path: Path) -> None:

@@ -22,10 +22,10 @@ NOWHERE: Final = "none"
 
 @register("command", "sync")
 class Sync(Command):
-    """Upload a run or sweep that could not be uploaded."""
+    """Upload a run or sweep whose upload failed before."""
 
     def arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("run", metavar="RUN|SWEEP")
+        parser.add_argument("run", metavar="RUN|SWEEP", help="directory of a run or sweep")
 
     def run(self, args: argparse.Namespace) -> int:
         try:

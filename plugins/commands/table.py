@@ -13,13 +13,15 @@ from framework.registry import plugins, register
 
 @register("command", "table")
 class Table(Command):
-    """A sweep's result table in Markdown."""
+    """Print a sweep's result table in Markdown."""
 
     def arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("sweep", metavar="SWEEP")
+        parser.add_argument("sweep", metavar="SWEEP", help="directory of a sweep")
         parser.add_argument("--budget", help="only this budget")
         parser.add_argument(
-            "--into", metavar="FILE[#NAME]", help="put it between the file's markers"
+            "--into",
+            metavar="FILE[#NAME]",
+            help="replace the text between the markers in this file",
         )
 
     def run(self, args: argparse.Namespace) -> int:

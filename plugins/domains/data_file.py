@@ -232,7 +232,7 @@ def provenance_of(
             path,
             None,
             f"is {digest}, none of the published files that are known ({known}); "
-            "domain.unknown_file=true reads it all the same",
+            "domain.unknown_file=true reads it anyway",
         )
     own = provenance_in(path, stated)
     return replace(own, main_score=published.main_score, schema=published.schema)

@@ -24,9 +24,9 @@ _OPERATIONAL: Final = {"operational": True}
 class StoredSettings(Bounded):
     """Settings of an encoder whose vectors are stored.
 
-    cache : the file of vectors that runs share, by model and text; None keeps nothing.
-    replay : take vectors from the cache alone, which needs no package.
-    threads : that compute, at least 1; it changes no number.
+    cache : the file of vectors that runs share, by model and text; None stores nothing.
+    replay : use only vectors from the cache, which needs no package.
+    threads : number of computing threads, at least 1; it changes no number.
     """
 
     cache: str | None = field(default=".cache/embeddings.sqlite", metadata=_OPERATIONAL)

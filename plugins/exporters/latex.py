@@ -41,7 +41,7 @@ _MARKS: Final = re.compile("|".join(map(re.escape, _WRITTEN)))
 
 @register("exporter", "latex")
 class Latex(Exporter):
-    """A sweep's tables, as `decisionbench table` prints them: one `table` environment each.
+    """A sweep's tables as `decisionbench table` prints them, one `table` environment each.
 
     They need the packages booktabs and graphicx. The first line is the command by which a reader
     who has the runs can tell that they are those of the tables.

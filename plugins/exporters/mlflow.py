@@ -36,7 +36,7 @@ _BY_THREADS: Final = "MLFLOW_ENABLE_ASYNC_TRACE_LOGGING"
 
 @register("exporter", "mlflow")
 class MlflowGenAI(Exporter):
-    """An SQLite file that `mlflow ui` opens: an experiment of the run's name.
+    """An SQLite file for `mlflow ui`, with one experiment named after the run.
 
     A trace is the path of one row: what memory recalled (documents with their ids), each request to
     a model with its response, and the answer. Its tags are the row's key and what its numbers rest

@@ -23,7 +23,7 @@ _COMMON: Final = 0.1
 class CandidateSettings(Bounded):
     """Settings of the extractors that read a document beside those that it may speak of.
 
-    candidates : other documents that one is read beside, at least 1.
+    candidates : number of other documents shown with a document, at least 1.
     """
 
     candidates: Annotated[int, at_least(1)] = 12

@@ -13,7 +13,7 @@ from plugins.extractors._candidates import CandidateSettings, requests, with_lin
 
 @register("extractor", "model")
 class ModelExtractor(Extractor[CandidateSettings]):
-    """Kinds and edges by one call of the run's model for every document, booked on ingest.
+    """Kinds and edges by one call of the run's model per document, counted as cost of ingest.
 
     The model reads a document beside those that share its rarer words. A response that can't be
     read leaves its document without kind and edges. With the rule-based model it is `rules`.

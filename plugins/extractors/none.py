@@ -11,7 +11,7 @@ from framework.registry import NoSettings, register
 
 @register("extractor", "none")
 class NoExtractor(Extractor[NoSettings]):
-    """No extraction: kinds and edges reach an arm as the domain gives them."""
+    """No extraction: arms get kinds and edges as the domain provides them."""
 
     extracts = False
     default = True

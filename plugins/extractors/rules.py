@@ -13,7 +13,7 @@ from plugins.extractors._candidates import CandidateSettings, requests, with_lin
 
 @register("extractor", "rules")
 class RulesExtractor(Extractor[CandidateSettings]):
-    """Kinds and edges by the rule for `extract_edges`, whatever model the run has.
+    """Kinds and edges by the rules for `extract_edges`, whatever model the run has.
 
     The rules know wordings that were written down beforehand and read no others; they ask no model,
     so that what an arm finds over their edges is model-free.

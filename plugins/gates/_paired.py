@@ -25,12 +25,12 @@ if TYPE_CHECKING:  # numpy is a tenth of the time that a command takes to start
 class GateSettings(Bounded):
     """What is compared and how much may be lost.
 
-    baseline : arch or run directory to compare with; null judges nothing.
-    margin : by how much the candidate may be worse on every axis: what the lower bound of candidate
-        minus baseline must exceed is minus the margin.
+    baseline : arch or run directory to compare with; null: nothing is judged.
+    margin : by how much the candidate may be worse on each axis: the lower bound of candidate minus
+        baseline must exceed minus the margin.
     axes : the gated axes; each must lie in [0, 1] and have a better direction.
     alpha : one-sided level of the bound.
-    threshold : a former way to give the margin: what the bound must exceed.
+    threshold : an older way to give the margin: what the bound must exceed.
     """
 
     baseline: str | None = None

@@ -22,12 +22,13 @@ CORRECT: Final = "correct"
 class HeldoutSettings(Bounded):
     """What an edit must gain on CONFIRM, and may lose on OPTIMIZE.
 
-    threshold : what the gain in accuracy must exceed (the lower bound) or reach (the point).
-    rule : `lower_bound` asks it of the one-sided lower bound; `point` of the difference itself, as
-        published: with a threshold of .02 and 100 cases a null edit passes a third of the time.
-    alpha : one-sided level of the bound, over all interim analyses where CONFIRM is used again.
-    per_type_floor : share of a question type's cases, and of abstention's, that an edit may lose in
-        the balance on OPTIMIZE: of 50 cases a type has few, and below .2 a single flip decides.
+    threshold : the gain in accuracy that the lower bound must exceed, or the point estimate reach.
+    rule : `lower_bound` applies the threshold to the one-sided lower bound; `point` to the
+        difference itself, as published: with a threshold of .02 and 100 cases a null edit passes a
+        third of the time.
+    alpha : one-sided level of the bound, shared by all interim analyses if CONFIRM is reused.
+    per_type_floor : share of a question type's cases, and of abstention's, that an edit may lose on
+        balance on OPTIMIZE: of 50 cases each type has few, and below .2 a single flip decides.
     """
 
     threshold: Annotated[float, at_least(0, below=1)] = 0.0
@@ -38,7 +39,7 @@ class HeldoutSettings(Bounded):
 
 @register("gate", "heldout")
 class Heldout(Gate[HeldoutSettings]):
-    """Judges pairs of correctness inside `protocol=improve`; a run as a whole it does not judge.
+    """Tests candidates on held-out cases inside `protocol=improve`; does not judge whole runs.
 
     The lower bound is that of the paired mean difference (`superiority`). Where the same
     cases are analysed again, analysis i has the level alpha 6 / (pi i)^2: all of them together

@@ -35,7 +35,7 @@ class NoninferioritySettings(GateSettings):
 
 @register("gate", "noninferiority")
 class Noninferiority(PairedGate[NoninferioritySettings]):
-    """Passes when the run is not worse than its baseline by the margin, on every gated axis.
+    """Passes if the run is not worse than its baseline by the margin or more, on any gated axis.
 
     On each axis the one-sided lower bound of the paired mean difference must lie above
     minus the margin; the point estimate decides nothing, and zero discordance is

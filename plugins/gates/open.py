@@ -13,7 +13,7 @@ from plugins.gates._paired import GateSettings
 
 @register("gate", "open")
 class Open(Gate[GateSettings]):
-    """Always passes and judges nothing: the ablation of a gate. Its settings change no outcome."""
+    """Always passes: the ablation of a gate. Its settings change no outcome."""
 
     in_loops: ClassVar[bool] = True
 

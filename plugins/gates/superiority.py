@@ -30,7 +30,7 @@ class SuperioritySettings(GateSettings):
 
 @register("gate", "superiority")
 class Superiority(PairedGate[SuperioritySettings]):
-    """Passes when the run is better than its baseline on every gated axis.
+    """Passes if the run is better than its baseline on every gated axis.
 
     On each axis the one-sided lower bound of the paired mean difference must lie above the
     margin (validity.md section 4). The floor is not needed: what beats the baseline is not excused

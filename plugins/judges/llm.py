@@ -32,14 +32,14 @@ class LLMJudgeSettings:
 
     model : the judging model: `plugin`, a name of the group `model`, and that plugin's settings.
     prompts : the rubric: a directory of prompts or the name of a shipped set (`paraphrase`,
-        `longmemeval`, `locomo`); None for the default one. The run's own `prompt_set` has no hand
-        in it.
-    order : how demands are listed: `shuffled` again for each answer by `seed`, as `listed` in the
-        gold, or `reversed`.
-    per_call : at most so many demands in one question; 0 for all of an answer's.
-    calibration : a file that `calibrate JUDGE --out FILE` wrote of this judge, or several, of sets
-        of different kinds: its error on answers of known truth, which then is in the intervals of
-        what it says of such. A run keeps what is in it, so that it needs the file no more.
+        `longmemeval`, `locomo`); None for the default one. The run's own `prompt_set` does not
+        apply.
+    order : order of the demands: `shuffled` for each answer by `seed`, as `listed` in the gold, or
+        `reversed`.
+    per_call : most demands per call; 0: all demands of an answer in one call.
+    calibration : a file that `calibrate JUDGE --out FILE` wrote for this judge, or several files,
+        of sets of different kinds: its error on answers of known truth, which then is part of the
+        intervals of its verdicts. A run stores the content, so it does not need the file later.
     """
 
     model: Mapping[str, Any] = field(default_factory=lambda: {"plugin": "rule_based"})
@@ -119,7 +119,7 @@ class LLMJudgeSettings:
 
 @register("judge", "llm")
 class LLMJudge(Judge[LLMJudgeSettings]):
-    """Asks a model of its own, with a rubric, about numbered demands in shuffled order.
+    """Asks a language model, with a rubric, about numbered demands in shuffled order.
 
     Blinded: a question holds the answer, the demands' texts and nothing else of the case, and one
     that names an arm is not sent (`Unblinded`). A verdict comes with its reason and with quotes;

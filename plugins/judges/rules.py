@@ -15,7 +15,7 @@ from framework.registry import NoSettings, register
 
 @register("judge", "rules")
 class Rules(Judge[NoSettings]):
-    """Entailment by phrases within one sentence, audit by regular expressions; no model is asked.
+    """Phrases within one sentence for entailment, regular expressions for audits; no model.
 
     Deterministic and blind to the arm. It is no measure of how well a language model argues: it
     knows only the wordings that the gold lists. It says what the rules for the

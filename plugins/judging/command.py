@@ -30,16 +30,19 @@ _SHOWN = 24
 
 @register("command", "rescore")
 class Rescore(Command):
-    """Judge a run's stored answers again, into a new run."""
+    """Judge the stored answers of a run again, as a new run."""
 
     def arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("run", metavar="RUN|SWEEP")
+        parser.add_argument("run", metavar="RUN|SWEEP", help="directory of a finished run or sweep")
         parser.add_argument(
-            "overrides", nargs="*", metavar="KEY=VALUE", help="judge=anthropic and such"
+            "overrides",
+            nargs="*",
+            metavar="KEY=VALUE",
+            help="the new judge, such as judge=anthropic",
         )
-        parser.add_argument("--axes", help="comma-separated axis plugins to score; default: all")
+        parser.add_argument("--axes", help="axes to score, comma-separated; default: all")
         parser.add_argument(
-            "--out", metavar="DIR", help="default: beside the run, named after the judge"
+            "--out", metavar="DIR", help="default: next to the run, named after the judge"
         )
 
     def run(self, args: argparse.Namespace) -> int:
@@ -54,29 +57,35 @@ def rescore(args: argparse.Namespace) -> int:
     axes = _words(args.axes)
     for word in args.overrides:
         if "=" not in word:
-            raise UserError(f"rescore: {word!r} is no override: judge=NAME or the like expected")
+            raise UserError(
+                f"rescore: {word!r} is not an override; expected is for example judge=NAME"
+            )
     if not args.overrides and not axes:
-        raise UserError("rescore: say what judges again, as judge=llm, or which axes, by --axes")
+        raise UserError("rescore: give the new judge, as judge=llm, or the axes, as --axes=NAMES")
     out = Path(args.out) if args.out else None
     return show(judge_anew(Path(args.run), args.overrides, axes, out, Ending()))
 
 
 @register("command", "judges")
 class Judges(Command):
-    """Agreement of judges of the same answers."""
+    """Measure how far judges of the same answers agree."""
 
     def arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("sources", nargs="+", metavar="RUN|SWEEP|CSV")
-        parser.add_argument("--axes", help="comma-separated; default: those that rest on verdicts")
+        parser.add_argument("sources", nargs="+", metavar="RUN|SWEEP|CSV", help="stored verdicts")
+        parser.add_argument("--axes", help="comma-separated; default: the axes that use verdicts")
         parser.add_argument("--judges", help="comma-separated; default: all")
         parser.add_argument(
-            "--arms", help="two or more arms whose differences are compared; default: all"
+            "--arms", help="two or more arms to compare, comma-separated; default: all"
         )
         parser.add_argument(
-            "--style", action="store_true", help="guess arms by the wording of answers"
+            "--style",
+            action="store_true",
+            help="test whether the wording of answers reveals the arm",
         )
-        parser.add_argument("--seed", type=int, default=0, help="of --style; default: %(default)s")
-        parser.add_argument("--json", action="store_true", help="as JSON")
+        parser.add_argument(
+            "--seed", type=int, default=0, help="seed of --style; default: %(default)s"
+        )
+        parser.add_argument("--json", action="store_true", help="print JSON")
 
     def run(self, args: argparse.Namespace) -> int:
         return judges(args)
@@ -113,22 +122,32 @@ def judges(args: argparse.Namespace) -> int:
 
 @register("command", "label")
 class Label(Command):
-    """A blinded sheet for people to label, or read it back."""
+    """Write a blinded sheet for people to label, or read it back."""
 
     def arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("run", metavar="RUN|SWEEP")
+        parser.add_argument("run", metavar="RUN|SWEEP", help="directory of a run or sweep")
         parser.add_argument(
-            "--of", metavar="WHAT", help="`list labelling` shows them; default: a judge's verdicts"
+            "--of", metavar="WHAT", help="what to label (see `list labelling`); default: verdicts"
         )
-        parser.add_argument("--n", type=int, default=40, help="rows drawn; default: %(default)s")
-        parser.add_argument("--seed", type=int, default=0, help="of the draw; default: %(default)s")
         parser.add_argument(
-            "--out", metavar="FILE", help="default: beside the run, as RUN-labels.csv"
+            "--n", type=int, default=40, help="number of rows to draw; default: %(default)s"
         )
-        parser.add_argument("--read", metavar="FILE", help="compare a filled sheet with the run")
-        parser.add_argument("--json", action="store_true", help="as JSON, with --read")
         parser.add_argument(
-            "--regimes", dest="of", action="store_const", const="regimes", help="of a loop"
+            "--seed", type=int, default=0, help="seed of the draw; default: %(default)s"
+        )
+        parser.add_argument(
+            "--out", metavar="FILE", help="the sheet; default: RUN-labels.csv next to the run"
+        )
+        parser.add_argument(
+            "--read", metavar="FILE", help="compare this filled-in sheet with the run"
+        )
+        parser.add_argument("--json", action="store_true", help="print JSON (with --read)")
+        parser.add_argument(
+            "--regimes",
+            dest="of",
+            action="store_const",
+            const="regimes",
+            help="same as --of regimes",
         )
 
     def run(self, args: argparse.Namespace) -> int:
@@ -235,7 +254,7 @@ def _judged(paths: Sequence[Path]) -> list[Judged]:
             found[-1] = dataclasses.replace(found[-1], judge=f"{found[-1].judge} in {path.name}")
     twice = next((j.judge for j in found if sum(k.judge == j.judge for k in found) > 1), None)
     if twice is not None:
-        raise UserError(f"judges: {twice} is there twice")
+        raise UserError(f"judges: {twice} appears twice")
     return found
 
 

@@ -104,7 +104,7 @@ def compare_judges(judges: Sequence[Judged], axes: Sequence[str], seed: int = 0)
     hold the same answers.
     """
     if len(judges) < 2:
-        raise UserError("judges: two judges at least are needed: two runs, or a table of several")
+        raise UserError("judges: at least two judges are needed: two runs, or a table of several")
     _check_same_answers(judges)
     rows, alphas, directions = [], {}, []
     for axis in axes:
@@ -127,7 +127,7 @@ def compare_judges(judges: Sequence[Judged], axes: Sequence[str], seed: int = 0)
                 [[j.values[axis].get(key) for key in units] for j in with_axis]
             )
     if not rows:
-        raise UserError("judges: no answer has a value of the same axis by two of them")
+        raise UserError("judges: no answer was judged by two of them on the same axis")
     return {"agreement": rows, "alpha": alphas, "directions": directions}
 
 

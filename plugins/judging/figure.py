@@ -58,7 +58,7 @@ def draw(
         name=f"judges-{number}",
         title=f"{names[0]} and {names[1]}, the same answers",
         caption=(
-            "Mean of each arm by one judge against the other's, with 95% intervals. On the broken "
+            "Mean of each arm by one judge against the other's, with 95% intervals. On the dashed "
             f"line both agree on average. {label}"
         ),
         alt="Points: mean by each judge. " + "; ".join(told),

@@ -76,7 +76,7 @@ def verdicts_of(runs: Sequence[Path]) -> list[Verdict]:
 
 @register("labelling", "verdicts")
 class VerdictLabels(Labelling):
-    """Verdicts of a run's judge, one demand on an answer each: is it met?"""
+    """Verdicts of a run's judge, each on one demand on an answer."""
 
     name = "verdicts"
     file = "labels"

@@ -26,7 +26,7 @@ QUESTION: Final = (
 
 @register("labelling", "views")
 class ViewLabels(Labelling):
-    """Views of a run, each with its task: does one decision follow from the text alone?
+    """Views of a run with their tasks: does exactly one decision follow from the text?
 
     Beside the labels stands `Row.sufficient`. Cases in which abstaining is right are left out, as
     `p_ret` leaves them out, and so are cases without gold items.

@@ -35,12 +35,12 @@ _WORTH_KEEPING = 4096
 class AnthropicSettings(BatchedSettings):
     """Settings of `model=anthropic`, besides those of every language model with batches.
 
-    temperature : None for models that take none (those after Claude 4.6).
+    temperature : None for models that take no temperature (those after Claude 4.6).
     structured_output : `tool` has the model call a tool whose input is the answer; `format` asks
         for the answer in a JSON schema (needed where thinking is always on, which rules out a
         forced tool; schemas with open objects then go without); `none` asks in words alone.
-    prompt_caching : marks the prefix that other requests of the same history repeat, so that the
-        provider keeps it for five minutes.
+    prompt_caching : marks the prefix that requests of the same history repeat, so that the provider
+        stores it for five minutes.
     """
 
     name: str = "claude-haiku-4-5-20251001"
@@ -52,7 +52,7 @@ class AnthropicSettings(BatchedSettings):
 
 @register("model", "anthropic")
 class Anthropic(Batched[AnthropicSettings]):
-    """Claude models by Anthropic's Messages API.
+    """Claude models, through Anthropic's Messages API.
 
     Sources: https://platform.claude.com/docs/en/api/messages and .../api/messages/batches.
     """

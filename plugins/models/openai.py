@@ -34,12 +34,13 @@ _DAY_S: Final = 86400.0
 class OpenAISettings(BatchedSettings):
     """Settings of `model=openai`, besides those of every language model with batches.
 
-    base_url : also that of vLLM, Ollama or llama.cpp, as `http://127.0.0.1:8000/v1`.
-    temperature : None for models that take none (the reasoning models).
-    seed : of the first sample, the others count on from it; None sends none.
+    base_url : also the address of vLLM, Ollama or llama.cpp, such as `http://127.0.0.1:8000/v1`.
+    temperature : None for models that take no temperature (the reasoning models).
+    seed : seed of the first sample; further samples count up from it. None sends no seed.
     structured_output : `schema` asks for the answer in a JSON schema, strictly where the schema
         allows that; `json` for any JSON object; `none` asks in words alone.
-    confidence : of an answer, as it states it, or by the model's log-probabilities.
+    confidence : source of an answer's confidence: stated in the answer, or from the model's
+        log-probabilities.
     """
 
     name: str = "gpt-4.1-2025-04-14"
@@ -52,7 +53,7 @@ class OpenAISettings(BatchedSettings):
 
 @register("model", "openai")
 class OpenAI(Batched[OpenAISettings]):
-    """OpenAI's models, and any OpenAI-compatible server, by chat completions.
+    """OpenAI's models and any OpenAI-compatible server, through chat completions.
 
     Of a server that tells its slots (llama.cpp, `/props`) no more calls are under way than it has
     slots, and rows name the weights that it says it holds. A prompt that can't fit the context

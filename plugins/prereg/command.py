@@ -20,22 +20,23 @@ if TYPE_CHECKING:
 
 @register("command", "prereg")
 class Prereg(Command):
-    """Lock predictions before a run, judge them after it."""
+    """Lock predictions before a run, and judge them after it."""
 
     def arguments(self, parser: argparse.ArgumentParser) -> None:
         actions = parser.add_subparsers(required=True, metavar="ACTION")
-        add = actions.add_parser("lock", help="write a file's digest and time into the register")
-        add.add_argument("file", metavar="FILE")
+        add = actions.add_parser("lock", help="record a file's digest and the time in the register")
+        add.add_argument("file", metavar="FILE", help="the pre-registration")
         _add_register(add, lock)
-        add = actions.add_parser("list", help="what was locked, and when")
-        add.add_argument("file", nargs="?", metavar="FILE", help="list this file's register")
+        add = actions.add_parser("list", help="show what was locked, and when")
+        add.add_argument("file", nargs="?", metavar="FILE", help="show the register of this file")
         _add_register(add, list_locks)
         add = actions.add_parser(
-            "judge", help="supported, rejected, reversed or underpowered; status 1 when flagged"
+            "judge",
+            help="judge the locked predictions by runs; exit status 1 if anything is flagged",
         )
-        add.add_argument("file", metavar="FILE")
-        add.add_argument("runs", nargs="+", metavar="SWEEP|RUN|CSV")
-        add.add_argument("--json", action="store_true", help="as JSON")
+        add.add_argument("file", metavar="FILE", help="the pre-registration")
+        add.add_argument("runs", nargs="+", metavar="SWEEP|RUN|CSV", help="the results")
+        add.add_argument("--json", action="store_true", help="print JSON")
         _add_register(add, judge)
 
     def run(self, args: argparse.Namespace) -> int:
@@ -49,7 +50,7 @@ def _add_register(
     parser.add_argument(
         "--register",
         metavar="REGISTER",
-        help="default: register.jsonl beside FILE where there is one, else runs/prereg.jsonl",
+        help="default: register.jsonl beside FILE if it exists, else runs/prereg.jsonl",
     )
     parser.set_defaults(action=action)
 
@@ -65,7 +66,7 @@ def lock(args: argparse.Namespace) -> int:
     print(f"locked {plan.name}: {plan.digest}, {entry.time:%Y-%m-%d %H:%M:%S} UTC")
     print(f"register: {register}, head: {entry.hash}")
     if plan.data_digest is None:
-        print("data_digest is null: what makes or holds the cases is not locked with it")
+        print("data_digest is null: the data of the cases are not locked")
     print("keep the head elsewhere too: it is what shows that the register was not rewritten")
     return 0
 

@@ -15,7 +15,7 @@ from framework.reporting.tables import table
 
 @register("section", "predictions")
 class Predictions(Section):
-    """The verdicts on a pre-registration that the sweep names, as sweep.json has them."""
+    """The verdicts on the sweep's pre-registration, as stored in sweep.json."""
 
     place, place_at_end = 850, 600
     paged = True
@@ -52,7 +52,7 @@ def judgement(found: Mapping[str, Any]) -> Iterator[Block]:
         yield Listing([_hypothesis_line(verdict) for verdict in verdicts])
     flags = found.get("flags", [])
     if flags:
-        yield Note("What lessens this pre-registration:")
+        yield Note("What weakens this pre-registration:")
         yield Listing([f"FLAG {flag}" for flag in flags])
     else:
         yield Text("No flags: locked before every run, and unchanged since.")

@@ -18,7 +18,8 @@ from plugins.readers.commit import Commit, CommitSettings
 class AgenticSettings(Bounded):
     """Settings of `reader=agentic`.
 
-    rounds : recalls at most, the task's own query included; at least 1, where 1 is `commit`.
+    rounds : most recalls, including the task's own query; at least 1, where 1 is the same as
+        `commit`.
     """
 
     rounds: Annotated[int, at_least(1)] = 3
@@ -26,7 +27,7 @@ class AgenticSettings(Bounded):
 
 @register("reader", "agentic")
 class Agentic(Reader[AgenticSettings]):
-    """Asks its memory again with what it has read, under the same total budget (Depth 5.2, 19).
+    """Queries its memory again after reading, within the same total budget (Depth 5.2, 19).
 
     The open question of the source: whether iterated retrieval (ReAct, Yao et al. 2023; IRCoT,
     Trivedi et al. 2023) recovers what one query misses. It gets the budget in equal parts, one a

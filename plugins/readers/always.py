@@ -15,7 +15,7 @@ from plugins.readers.commit import amount_of
 class AlwaysSettings:
     """Settings of `reader=always`.
 
-    decision : one of the task's decisions, or `ABSTAIN`; its default decision where none is given.
+    decision : one of the task's decisions, or `ABSTAIN`; empty: the task's default decision.
     """
 
     decision: str = ""
@@ -23,7 +23,7 @@ class AlwaysSettings:
 
 @register("reader", "always")
 class Always(Reader[AlwaysSettings]):
-    """The constant answer: what one decision earns with no memory and no model.
+    """Always gives the same answer: what one decision achieves without memory or model.
 
     It asks no model and states no fact, so the answer is never determined by the view. An axis on
     which the best of the constant answers does well measures how often that decision is right.

@@ -32,7 +32,7 @@ class CommitSettings:
 
 @register("reader", "commit")
 class Commit(Reader[CommitSettings]):
-    """One call, or one a part; a decision comes of it in any case.
+    """Answers in one call, or one per part, and always commits to a decision.
 
     It never abstains for want of knowledge: an `ABSTAIN` it returns is the referral that a rule of
     the policy demands. A decision that was chosen or is the default says so (`defaulted`), and has

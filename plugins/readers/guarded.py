@@ -17,10 +17,10 @@ from plugins.readers.commit import Commit, CommitSettings
 class GuardedSettings:
     """Settings of `reader=guarded`.
 
-    operators : names of the group `operator`, in the order in which they are asked; none by
+    operators : names of the group `operator`, in the order in which they are tried; none by
         default.
-    guidance : text that is added to the instruction, as the prompt seam of the loop does: the prose
-        patch that an operator is compared with; none by default.
+    guidance : text added to the reader's instruction, as the loop's prompt seam does: the prose
+        patch that operators are compared with; none by default.
     """
 
     operators: tuple[str, ...] = ()
@@ -35,7 +35,7 @@ class GuardedSettings:
 
 @register("reader", "guarded")
 class Guarded(Reader[GuardedSettings]):
-    """Answers as `commit` does; the first operator whose detector fires gives the answer instead.
+    """Answers like `commit`, unless an operator's detector fires: then the first one answers.
 
     Which one acted stands among the answer's provisions (`operator:NAME`), so that where it fires
     rightly and wrongly can be counted (axis `operators`). An operator is asked about tasks of its

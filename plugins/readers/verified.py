@@ -24,8 +24,8 @@ class VerifiedSettings(Bounded):
     """Settings of `reader=verified`.
 
     strictness : what must be known before it commits (see `CheckCompleteness`).
-    threshold : the confidence, in [0, 1], below which a decision is withdrawn; one that states none
-        is below any. 0 withdraws nothing.
+    threshold : confidence, in [0, 1], below which a decision is withdrawn; a decision without a
+        stated confidence counts as below. 0 withdraws nothing.
     """
 
     strictness: Strictness = "moderate"
@@ -34,7 +34,7 @@ class VerifiedSettings(Bounded):
 
 @register("reader", "verified")
 class Verified(Reader[VerifiedSettings]):
-    """Commits only on a view that a completeness check passes; otherwise `ABSTAIN`.
+    """Decides only if a completeness check passes on the view; otherwise `ABSTAIN`.
 
     A check that can't be read abstains too, as does a decision left undetermined: the published
     code committed on both. With a threshold so does a decision of less confidence, stated or from

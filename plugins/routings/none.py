@@ -8,7 +8,7 @@ from framework.registry import NoSettings, register
 
 @register("routing", "none")
 class Unrouted(Routing[NoSettings]):
-    """The control: failures without labels, every seam allowed. The gates stay as they are."""
+    """Control: shows failures without labels and allows every seam. The gates stay the same."""
 
     def choose(self, diagnosis: Diagnosis) -> Route | None:
         return Route(regime="", seams=diagnosis.seams) if diagnosis.open else None

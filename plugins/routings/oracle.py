@@ -10,7 +10,7 @@ from framework.registry import NoSettings, register
 
 @register("routing", "oracle")
 class Oracle(Routing[NoSettings]):
-    """The upper bound of routing: what a perfect choice of the seam would gain on OPTIMIZE.
+    """The upper limit of routing: drafts at every seam and takes the best one on OPTIMIZE.
 
     It costs a draft and a measurement at every seam, each of which counts as a candidate.
     """

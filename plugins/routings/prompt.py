@@ -20,7 +20,7 @@ class PromptSettings(Bounded):
 
 @register("routing", "prompt")
 class PromptOnly(Routing[PromptSettings]):
-    """The control: any failures, without a label, and the seam that prompt optimizers edit."""
+    """Control: shows any failures without labels, and allows only the prompt optimizers' seam."""
 
     probes: ClassVar[bool] = True
 

@@ -10,7 +10,7 @@ from framework.registry import NoSettings, register
 
 @register("routing", "random")
 class AtRandom(Routing[NoSettings]):
-    """The control: an open regime and any seam, each drawn evenly, so that they seldom match."""
+    """Control: an open regime and a seam, each chosen at random, so that they seldom match."""
 
     def choose(self, diagnosis: Diagnosis) -> Route | None:
         if not diagnosis.open:

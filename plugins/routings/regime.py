@@ -8,7 +8,7 @@ from framework.registry import NoSettings, register
 
 @register("routing", "regime")
 class ByRegime(Routing[NoSettings]):
-    """The open regime with most failures, at its seams in turn, so that each of them is drafted."""
+    """The open regime with the most failures, at each of its seams in turn."""
 
     def choose(self, diagnosis: Diagnosis) -> Route | None:
         if not diagnosis.open:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @register("section", "abstention")
 class Abstention(GroupedSection):
-    """The CAR numbers, as a curve over thresholds of confidence, and the area under it."""
+    """CAR's measures, a curve over confidence thresholds, and the area under it."""
 
     place = 410
     title, anchor = "Commitment and abstention", "abstention"
@@ -46,8 +46,7 @@ class Abstention(GroupedSection):
         if not curves:
             yield Text(
                 "No answer states a confidence, so there is no risk-coverage curve: each arm is "
-                "one "
-                "point of the plane."
+                "one point of the plane."
             )
         yield from arms_table(
             group,
@@ -64,9 +63,8 @@ class Abstention(GroupedSection):
         yield from arms_table(
             group,
             "car-table",
-            "CAR over thresholds of the arm's own confidences: decisions of less are withdrawn, "
-            "as a "
-            "reader with a threshold does; at 0 none is",
+            "CAR over thresholds of the arm's own confidences: decisions with less confidence are "
+            "withdrawn, as a reader with a threshold does; at 0 none is",
             {
                 "threshold": lambda one: f"{one.threshold:.3f}" if one.threshold else "0",
                 "decided": lambda one: interval_cell(one.committed),

@@ -39,8 +39,8 @@ class Calibration(GroupedSection):
         yield from arms_table(
             group,
             "calibration-table",
-            "Expected calibration error over ten bins: biased upwards, so to be read against what "
-            "a calibrated arm that is as sure would show by chance; and the Brier score",
+            "Expected calibration error over ten bins, and the Brier score. ECE is biased upwards: "
+            "compare it with what a calibrated arm with the same confidences would show by chance",
             {
                 "ECE": lambda one: bounded(one.ece, one.ece_low, one.ece_high),
                 "by chance": ("ece_by_chance", number_cell),
@@ -71,23 +71,20 @@ class Calibration(GroupedSection):
         # So few cases allow no threshold whatever was answered: one sentence, not a row an arm.
         few = dict.fromkeys((one.alpha, one.n, one.least) for _, one in chosen if one.n < one.least)
         if few:
-            told = ", ".join(f"{alpha:g} ({least} needed, {n} there)" for alpha, n, least in few)
+            told = ", ".join(f"{alpha:g} ({least} needed, has {n})" for alpha, n, least in few)
             yield Text(
-                "Too few cases (clusters of cases) in the half that it is chosen on for any "
-                "threshold "
-                f"of confidence to keep the share decided wrongly at {told}."
+                "The half of the cases (clusters of cases) on which a confidence threshold is "
+                "chosen is too small to keep the share decided wrongly, with any threshold, at "
+                f"{told}."
             )
         yield from arms_table(
             group,
             "conformal-table",
-            "Below which confidence to abstain, so that at most a share alpha of all cases is "
-            "decided "
-            "wrongly: chosen on half of the cases (of their clusters) by conformal risk control, "
-            "and "
-            "checked on the other half. The guarantee is an average over such halves, for a case "
-            "exchangeable with them; it is none for this one threshold, nor of the share wrong "
-            "among "
-            "the cases decided. A reader with a threshold takes it",
+            "Confidence below which to abstain, so that at most a share alpha of all cases is "
+            "decided wrongly: chosen on half of the cases (of their clusters) by conformal risk "
+            "control, and checked on the other half. The guarantee is an average over such "
+            "halves, for a case exchangeable with them. It does not hold for this one threshold, "
+            "or for the share wrong among the cases decided. Use it as reader.threshold",
             {
                 "alpha": lambda one: f"{one.alpha:g}",
                 "threshold": lambda one: (
@@ -105,6 +102,4 @@ class Calibration(GroupedSection):
         """What stands for a calibration where answers were given, and none says how sure it is."""
         if any(row.success is not None for job in evidence.jobs for row in job.good):
             yield Heading(self.title, self.anchor)
-            yield Text(
-                "No confidence stated: no answer says how sure it is, so none can be calibrated."
-            )
+            yield Text("No answer states a confidence, so there is no calibration to show.")

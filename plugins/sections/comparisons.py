@@ -39,7 +39,7 @@ _MARKS: Final = {
 
 @register("section", "comparisons")
 class Comparisons(Section):
-    """The paired comparisons of every group."""
+    """The paired comparisons, by budget and setting."""
 
     place, place_at_end = 300, 300
     figures = ("forest-0",)
@@ -63,7 +63,7 @@ class Comparisons(Section):
 
 @register("section", "scorecard")
 class Scorecard(Section):
-    """Wins, near-ties and losses of every arm over everything composed, none left out."""
+    """Wins, near-ties and losses of every arm over all comparisons, none left out."""
 
     place = 330
 
@@ -73,11 +73,11 @@ class Scorecard(Section):
             return
         yield Heading("Scorecard", "scorecard")
         yield Text(
-            "Every comparison composed counts once for each of its arms. Win and loss: "
-            "Holm-adjusted p < .05 and bounds within the family that leave out 0. Near-tie: the "
-            "95% decision bounds lie within the declared smallest effect, and both arms are shown "
-            "to beat a third by more than it. Differs: p < .05 on an axis without a better "
-            "direction. Axes are correlated, so this is no tally of independent trials."
+            "Every comparison counts once for each of its two arms. Win and loss: Holm-adjusted "
+            "p < .05, and the bounds within the family exclude 0. Near-tie: the 95% decision "
+            "bounds lie within the declared smallest effect, and both arms are shown to beat a "
+            "third by more than it. Differs: p < .05 on an axis without a better direction. Axes "
+            "are correlated, so these counts are not of independent trials."
         )
         for group in groups:
             yield _tally(group)
@@ -100,35 +100,35 @@ def compared(evidence: Evidence) -> Iterator[Block]:
     helpless = sum(row["conclusion"] == "cannot conclude" for row in rows)
     effect = evidence.sweep.get("smallest_effect")
     declared = (
-        f"The smallest effect that matters was declared as {effect:g}: the last column says what "
-        "the 95% decision bounds conclude against it, whatever p is."
+        f"The declared smallest effect is {effect:g}: the last column says what the 95% decision "
+        "bounds conclude about it, whatever p is."
         if effect
-        else "No smallest effect was declared (smallest_effect=0.05 would declare one), so the "
-        "last column concludes on the sign alone, by the 95% decision bounds."
+        else "No smallest effect was declared (as smallest_effect=0.05 does), so the last column "
+        "concludes only on the sign of the difference, by the 95% decision bounds."
     )
     yield Text(
-        f"Composed on the same cases: {counted(len(rows), 'comparison')}; p is that of the "
-        "sign-flip permutation test, adjusted by Holm over all of them. It assumes that "
-        "differences are symmetric about 0 under no effect, so an arm is called better only "
-        "where the bounds within the family, which assume no shape, leave out 0 as well: decision "
-        "bounds at the level of the comparison's own step of Holm's, and so wider than those at "
-        "95%. The interval of a difference is of the method that its row names, and never leaves "
-        "out 0 where this test, unadjusted, does not reject at .05. Least p is the smallest "
-        "adjusted p that so many cases could reach: where it is not below .05, nothing "
-        f"can be concluded ({helpless} of {len(rows)}; a smaller family can: baseline=ARM compares "
-        f"with one arm). {declared}"
+        f"{counted(len(rows), 'comparison')} on the same cases; p is from the "
+        "sign-flip permutation test, adjusted by Holm for all of them. The test assumes that "
+        "without an effect differences are symmetric about 0. So an arm is called better only if "
+        "the bounds within the family, which assume no shape, exclude 0 too: these are decision "
+        "bounds at the level of the comparison's own step of Holm's adjustment, and so wider than "
+        "those at 95%. Each row names the method of its interval, which never excludes 0 if this "
+        "test, unadjusted, does not reject at .05. Least p is the smallest adjusted p that so many "
+        f"cases could reach: if it is not below .05, nothing can be concluded ({helpless} of "
+        f"{len(rows)}; a smaller family helps: baseline=ARM compares with one arm). {declared}"
     )
     if judged := sorted({row["axis"] for row in rows if "corrected_delta" in row}):
         yield Note(
-            f"Differences in {', '.join(judged)} are of the judge's verdicts as they are, and "
-            "smaller than those of right answers: corrected, in the table of all comparisons, is "
-            "the difference behind them, with the error of the judge's calibration in its limits."
+            f"Differences in {', '.join(judged)} are between the judge's uncorrected verdicts, and "
+            "smaller than those between right answers. The column corrected, in the table of all "
+            "comparisons, is corrected for the judge's error; its limits include the error of the "
+            "calibration."
         )
     yield from _pairs(together)
     for each_seed in apart:
         alone = counted(len(each_seed.sweep["comparisons"]), "comparison")
         inner = _pairs(each_seed)
-        yield Details(f"Each seed alone ({alone}, a family of their own)", list(inner))
+        yield Details(f"Each seed alone ({alone}, adjusted as a family of their own)", list(inner))
 
 
 def _pairs(evidence: Evidence) -> Iterator[Block]:
@@ -295,7 +295,7 @@ def _tally(group: Group) -> Table:
             counted[arm][outcome_of(row, arm)] += 1
     return table(
         f"scorecard-{group.index}",
-        titled("Comparisons by what came out", group),
+        titled("Comparisons by result", group),
         {
             "arm": "arm",
             **{name: _tallied(name) for name in _SIGNS},

@@ -14,7 +14,7 @@ from framework.reporting.tables import each, table
 
 @register("section", "corpus")
 class Corpus(Section):
-    """A column for each domain that measured its corpus."""
+    """Figures of the corpus, one column per domain that measured its own."""
 
     place, place_at_end = 600, 400
 
@@ -30,7 +30,7 @@ class Corpus(Section):
         names = dict.fromkeys(name for report in reports.values() for name in report)
         yield table(
             "corpus-table",
-            "What each domain measured of the corpus itself, whatever arm works on it.",
+            "Properties of the corpus itself, measured by each domain; the same for every arm.",
             {"": "name", **each(reports, _amount)},
             [
                 {"name": name, **{domain: report.get(name) for domain, report in reports.items()}}
@@ -44,7 +44,7 @@ class Corpus(Section):
 
 @register("section", "extraction")
 class Extraction(Section):
-    """Precision and recall of extracted nodes and edges by type, against those given."""
+    """Precision and recall of extracted nodes and edges by type, against the given ones."""
 
     place, place_at_end = 610, 410
 
@@ -59,13 +59,12 @@ class Extraction(Section):
             return
         yield Heading("Extraction", "extraction")
         yield Text(
-            "What extractors made of raw text, against the nodes and edges that the domain knows; "
-            "the "
-            "arms see what was extracted, never these."
+            "What extractors found in raw text, compared with the domain's own nodes and edges. "
+            "Arms see only what was extracted."
         )
         yield table(
             "extraction-table",
-            "By type: precision over what was found, recall over what is given.",
+            "By type: precision of what was found, recall of what the domain has.",
             {
                 "arm": ("job", lambda job: job.arm),
                 "domain": ("job", lambda job: job.summary["run"]["domain"]),

@@ -13,7 +13,7 @@ from framework.reporting.cells import number_cell
 
 @register("section", "correlation")
 class Correlation(Section):
-    """How the headline axes go together over the cases of every run."""
+    """Correlation of the headline axes over the cases of all runs."""
 
     place = 870
 
@@ -26,7 +26,7 @@ class Correlation(Section):
         yield Table(
             anchor="correlation-table",
             caption="Spearman's rho over cases and runs. "
-            "Axes that go together are no separate proofs.",
+            "Correlated axes are not independent evidence.",
             columns=["", *axes],
             rows=[
                 [axis, *(number_cell(value, 2) for value in line)]

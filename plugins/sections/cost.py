@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @register("section", "cost")
 class Cost(GroupedSection):
-    """What being right costs; calls, tokens, dollars and seconds by phase; points of the plane."""
+    """Cost of a right answer; calls, tokens, dollars and seconds by phase; points of the planes."""
 
     place, place_at_end = 430, 110
     title, anchor = "Cost", "cost"

@@ -15,7 +15,7 @@ from framework.reporting.tables import arms_table
 
 @register("section", "counterfactual_pairs")
 class CounterfactualPairs(Section):
-    """How the cases of a pair, which differ in a protected attribute alone, were decided."""
+    """Decisions on pairs of cases that differ only in a protected attribute."""
 
     place, place_at_end = 860, 500
 
@@ -24,10 +24,9 @@ class CounterfactualPairs(Section):
         if tables:
             yield Heading("Protected attributes", "counterfactual-pairs")
             yield Text(
-                "The cases of a counterfactual pair differ in the attribute alone: protected minus "
-                "reference group, with 95% limits, unadjusted. A difference is the arm's or "
-                "chance; "
-                "none found is not fairness."
+                "The two cases of a counterfactual pair differ only in the attribute. Shown is the "
+                "protected minus the reference group, with 95% limits, unadjusted. A difference "
+                "comes from the arm or from chance; finding none does not prove fairness."
             )
             yield from tables
 

@@ -16,7 +16,7 @@ from framework.text.reading import read_json
 
 @register("section", "coverage")
 class Coverage(Section):
-    """The simulated coverage of each kind of limits that the page prints, beside each other."""
+    """Simulated coverage of each kind of interval on the page."""
 
     place = 880
 
@@ -35,11 +35,9 @@ class Coverage(Section):
             [
                 Text(
                     "Simulated from known truths (make coverage), by number of cases. Coverage: "
-                    "share "
-                    "of samples in which nominal 95% limits hold the truth. Error: share in which "
-                    "limits at 99.85% do not, as after Holm's adjustment. ! marks what falls "
-                    "short of "
-                    "its claim: read such an interval as too short."
+                    "share of samples in which nominal 95% limits contain the truth. Error: share "
+                    "in which limits at 99.85%, as after Holm's adjustment, do not. ! marks what "
+                    "falls short of its claim: such an interval is too short."
                 ),
                 _table(rows),
             ],
@@ -62,7 +60,7 @@ def _table(found: Sequence[Mapping[str, Any]]) -> Table:
     sizes = sorted({entry["n"] for entry in found})
     return Table(
         anchor="simulated-coverage",
-        caption=f"Of simulated samples, {found[0]['samples']:,} a cell, in percent",
+        caption=f"Of simulated samples, {found[0]['samples']:,} per cell, in percent",
         columns=["limits", "data", "share", *(f"n = {n}" for n in sizes)],
         rows=[[*row, *(_cell(cells[n]) for n in sizes)] for row, cells in by_row.items()],
     )

@@ -15,7 +15,7 @@ from framework.reporting.tables import table
 
 @register("section", "models")
 class Models(Section):
-    """Which orders of arms survive every model of the sweep."""
+    """Which orders of arms hold under every model of the sweep."""
 
     place, place_at_end = 340, 320
 
@@ -25,10 +25,9 @@ class Models(Section):
             return
         yield Heading("Orders that survive all models", "models")
         yield Text(
-            "An order of arms is worth stating only if its order survives every reader. Ordered: "
-            "pairs of arms to which every model gives different means; surviving: those that all "
-            "of "
-            "them order alike, the higher first."
+            "An order of two arms deserves mention only if it is the same with every model. "
+            "Ordered: pairs of arms whose means differ with every model. Surviving: pairs that all "
+            "models order in the same way, the higher first."
         )
         apart = [key for key in SETTING if len({str(entry.get(key)) for entry in found}) > 1]
         yield table(
@@ -47,7 +46,7 @@ class Models(Section):
         if pairs := evidence.sweep.get("model_agreement"):
             yield table(
                 "models-pairs",
-                "Means of the arms under one model beside those under another.",
+                "Means of the arms with one model compared with those with another.",
                 {
                     "axis": "axis",
                     "budget": "budget",

@@ -20,7 +20,7 @@ _FIRST: Final = 40
 
 @register("section", "published")
 class Published(Section):
-    """The same pairs in a published convention, where one was asked for: to reproduce only."""
+    """The same pairs under a published convention, if requested: for reproduction only."""
 
     place, place_at_end = 310, 310
 
@@ -30,10 +30,9 @@ class Published(Section):
             return
         pairs = table(
             "published-table",
-            f"The same pairs in the convention of {found['convention']}, to reproduce, not to "
-            "conclude: a case at each budget is a unit of its own, graded values succeed from .5 "
-            "up, p "
-            "is count / N of one shared generator, nothing adjusted",
+            f"The same pairs in the convention of {found['convention']}, for reproduction only: "
+            "a case counts once for each budget, graded values of .5 and more are successes, p is "
+            "count / N of one shared generator, and nothing is adjusted",
             {
                 "pair": lambda row: f"{row['arm_a']} − {row['arm_b']}",
                 "axis": "axis",

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @register("section", "ranks")
 class Ranks(GroupedSection):
-    """Mean ranks by budget, as the critical-difference diagram draws them."""
+    """Mean ranks by budget, as in the critical-difference diagram."""
 
     place = 450
     title, anchor = "Ranks", "ranks"

@@ -48,17 +48,16 @@ class Retention(GroupedSection):
         yield from means_table(group, "retention-table", "Retention and use", axes)
         if not group.has("p_ret_all"):
             yield Text(
-                "This run is from before p_ret_all: here p_ret is the share of views with every "
-                "critical item, which later runs call p_ret_all; kappa and leak split by it, "
-                "cases in "
-                "which abstaining is right are among them, and success by default counts as use."
+                "This run was made before p_ret_all existed. Its p_ret is the share of views with "
+                "every critical item, which later runs call p_ret_all. kappa and leak are split by "
+                "it, include cases in which abstaining is right, and count success by default as "
+                "use."
             )
         yield from arms_table(
             group,
             "kappa-common",
-            "kappa on the cases that all arms retained which retained any at the budget: an arm's "
-            "own "
-            "kappa is over its own cases, which may be the easy ones",
+            "kappa on the cases that all arms retained, without arms that retained none at the "
+            "budget. An arm's own kappa is over the cases it retained, which may be the easy ones",
             {
                 "kappa": lambda pair: interval_cell(pair[0]),
                 "n": lambda pair: count(pair[0].n),
@@ -69,7 +68,7 @@ class Retention(GroupedSection):
         yield from arms_table(
             group,
             "failures-table",
-            "Outcomes of the cases that have a decision: shares, which sum to 1",
+            "Outcomes of the cases that have a decision: shares that sum to 1",
             {
                 "success": lambda split: interval_cell(split.success),
                 **{words: _share_of(name) for name, words in PARTS.items()},

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @register("section", "strata")
 class Strata(GroupedSection):
-    """What the domain shows by stratum; the headline; an axis by depth where cases have one."""
+    """The domain's breakdown by stratum; the headline axis by stratum; an axis by depth."""
 
     place, place_at_end = 440, 100
     title, anchor = "Strata and depth", "strata"

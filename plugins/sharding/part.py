@@ -17,12 +17,12 @@ _GIVEN: Final = re.compile(r"([1-9]\d{0,5})/([1-9]\d{0,5})")
 
 @register("part", "shard")
 class Shard(Part):
-    """Every so-manyth history, with all its cases: history 1 is of shard 1, 2 of 2, and again."""
+    """Every N-th history with all its cases: history 1 goes to shard 1, 2 to 2, and so on."""
 
     def __init__(self, given: str = "") -> None:
         found = _GIVEN.fullmatch(given)
         if found is None or not int(found[1]) <= int(found[2]):
-            raise UserError(f"part={SHARD}:{given}: which of how many expected, as {SHARD}:3/8")
+            raise UserError(f"part={SHARD}:{given}: number/total expected, as {SHARD}:3/8")
         self.number, self.of_shards = int(found[1]), int(found[2])
 
     def of(self, cases: Iterable[Case], seed: int) -> Iterator[Case]:

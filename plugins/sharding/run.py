@@ -59,7 +59,9 @@ def start(config: Any, arguments: Sequence[str], launch: Launch, *, apart: bool)
     """
     given = grid(arguments, config)
     if len(given) > 1:
-        raise UserError(f"shards: of one run; these are {len(given)}, as keys have several values")
+        raise UserError(
+            f"shards: for one run only; these are {len(given)}, because keys have several values"
+        )
     overrides = [o for o in given[0] if key_of(o) != "shards"]
     whole = check_alone(compose_plan(overrides))
     n = _shards(config, whole.plan)
@@ -94,7 +96,7 @@ def resume(path: Path, arguments: Sequence[str], launch: Launch, *, apart: bool)
     operational = [o for o in arguments if key_of(o) not in ("resume", "shards")]
     plan = compose_plan(stored["overrides"])
     if plan.digest != stored["identity"]:
-        raise UserError(f"resume={path}: the configuration files are not what they were")
+        raise UserError(f"resume={path}: the configuration files have changed")
     check_operational(plan, operational)
     plan = compose_plan([*stored["overrides"], *operational])
     if apart:
@@ -207,7 +209,7 @@ def _shards(config: Any, plan: Plan) -> int:
         if len(found) == n:
             return n
     there = "is 1 history" if len(found) == 1 else f"are {len(found)} histories"
-    raise UserError(f"shards={n}: there {there}, and none is dealt to two")
+    raise UserError(f"shards={n}: there {there}, and a history can't be split")
 
 
 def _shard(overrides: Sequence[str], number: int, n: int) -> list[str]:

@@ -17,8 +17,8 @@ from plugins.targets.retrieval import RetrievalSettings, RetrievalTarget, librar
 class PipelineSettings(RetrievalSettings):
     """Settings of `target=pipeline`, besides those of `RetrievalSettings`.
 
-    success : the axis column by which a case is correct, where it is at least one half; None for
-        the domain's own (`Domain.success_axis`).
+    success : the axis column that says whether a case is correct (at least one half); None for the
+        domain's own (`Domain.success_axis`).
     """
 
     success: str | None = None

@@ -64,7 +64,7 @@ TAXONOMY: Final = Taxonomy(
 
 @register("target", "text_to_sql")
 class TextToSQLTarget(Target[NoSettings]):
-    """Text to SQL (Regimes 4.2): another measure, other failures, the same loop.
+    """Text to SQL (Regimes 4.2): other measures and failures, the same loop.
 
     A case is correct when its query gives the rows of the reference query. Its failure is told by
     how the parse trees of the two differ; where they differ in nothing that is looked at, it is

@@ -31,7 +31,7 @@ class MlflowSettings:
 
     uri : a server (http, https) or database (sqlite, postgresql, mysql, mssql), without a password;
         None for $MLFLOW_TRACKING_URI, else mlruns/mlflow.db in the current directory.
-    experiment : its name; made where there is none.
+    experiment : the experiment's name; created if it does not exist.
     """
 
     uri: str | None = field(default=None, metadata={"operational": True})
@@ -46,7 +46,7 @@ class MlflowSettings:
 
 @register("tracking", "mlflow")
 class Mlflow(Tracker[MlflowSettings]):
-    """Upload parameters, metrics with interval bounds and artifacts to MLflow.
+    """Upload parameters, metrics with interval bounds, and artifacts to MLflow.
 
     A run is found again by the head hash of its journal, a sweep's parent run by a token in
     `tracking.json`, so that an upload that was cut off is finished by the next one.

@@ -24,7 +24,7 @@ class _Half(Part):
 
 @register("part", "tuning")
 class Tuning(_Half):
-    """Cases on which settings are chosen: half of what there is."""
+    """The cases on which settings are chosen: half of all cases."""
 
     def of(self, cases: Iterable[Case], seed: int) -> Sequence[Case]:
         return halves([*cases], seed)[0]
@@ -32,7 +32,7 @@ class Tuning(_Half):
 
 @register("part", "comparison")
 class Comparison(_Half):
-    """Cases on which arms are compared: the half on which no setting was chosen."""
+    """The cases on which arms are compared: the half not used to choose settings."""
 
     def of(self, cases: Iterable[Case], seed: int) -> Sequence[Case]:
         return halves([*cases], seed)[1]
@@ -48,8 +48,7 @@ def halves(cases: Sequence[Case], seed: int) -> tuple[list[Case], list[Case]]:
     whole = units(cases)
     if len(whole) < 2:
         raise UserError(
-            f"part: {counted(len(cases), 'case')} of one history or cluster: no part of them can "
-            "be kept from the other"
+            f"part: {counted(len(cases), 'case')} in one history or cluster, which can't be divided"
         )
     random.Random(f"halves:{seed}").shuffle(whole)
     dealt: tuple[set[int], set[int]] = (set(), set())

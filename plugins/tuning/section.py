@@ -16,7 +16,7 @@ from plugins.tuning.checks import problems_of, trials_of
 
 @register("section", "tuning")
 class TuningSection(Section):
-    """Trials, what was searched, and what was chosen, by arm."""
+    """Trials, search space and chosen settings, by arm."""
 
     def blocks(self, evidence: Evidence, add_figure: AddFigure) -> Iterator[Block]:
         yield from tuning_blocks(evidence.plan)
@@ -46,13 +46,12 @@ def tuning_blocks(plan: Mapping[str, Any]) -> Iterator[Block]:
     )
     yield Heading("Tuning", "tuning")
     yield Text(
-        f"Each arm below was given {counted(tuning['trials'], 'trial')}, the first of them as it "
-        f"is, to find the {'highest' if tuning['higher_is_better'] else 'lowest'} mean of "
-        f"{tuning['objective']} on {on} that share no history "
-        "and no cluster with those of the comparison (of cases that are all asked of one history: "
-        "no cluster). The means here are of these cases: the best of many trials is too good to "
-        "be true of others. What tuning is worth is the difference between an arm and its "
-        "tuned form in the comparison."
+        f"Each arm below had {counted(tuning['trials'], 'trial')}, the first with its default "
+        f"settings, to find the {'highest' if tuning['higher_is_better'] else 'lowest'} mean of "
+        f"{tuning['objective']} on {on} that share no history and no cluster with those of the "
+        "comparison (if all cases are about one history: no cluster). The means here are of these "
+        "cases. The best of many trials looks better than it will on other cases: the effect of "
+        "tuning is the difference between an arm and its tuned form in the comparison."
     )
     yield Table(
         anchor="tuning-table",
@@ -65,7 +64,7 @@ def tuning_blocks(plan: Mapping[str, Any]) -> Iterator[Block]:
     left = list(dict.fromkeys(arm["arm"] for arm in arms if not arm["space"]))
     if left:
         yield Note(
-            f"Not tuned, as no setting of theirs was searched: {', '.join(left)}. They had no "
+            f"Not tuned, as none of their settings were searched: {', '.join(left)}. They had no "
             "trials."
         )
 

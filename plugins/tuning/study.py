@@ -116,7 +116,7 @@ def _distribution(plan: Plan, name: str, given: Any) -> BaseDistribution:
     kinds = {type(value) for value in values}
     if not kinds & {int, float} or _is_choice(hints[name]):
         if not kinds <= {str, bool, type(None)}:
-            raise UserError(f"{where}: only numbers, and one of several words, are searched")
+            raise UserError(f"{where}: only numbers and choices between words can be searched")
         return CategoricalDistribution(values)
     if len(values) != 2 or None in values or not values[0] < values[1]:
         raise UserError(f"{where}: {given!r} given, [lowest, highest] expected")

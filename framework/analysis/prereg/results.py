@@ -101,7 +101,7 @@ def _check_settings(runs: Sequence[FinishedRun], keys: Sequence[str]) -> None:
         ]
         if differ:
             raise UserError(
-                f"{runs[0].path} and {path} differ in {', '.join(differ)}: judge them apart"
+                f"{runs[0].path} and {path} differ in {', '.join(differ)}: judge them separately"
             )
         place = (run["arch"], run["budget"], *(str(run[key]) for key in sorted(free)))
         same = seen.setdefault(place, path)

@@ -21,7 +21,7 @@ class EvaluateSettings(Bounded):
 
 @register("protocol", "evaluate")
 class Evaluate(RunProtocol[EvaluateSettings]):
-    """The whole path: memory, reader, axes and judge."""
+    """The whole pipeline: memory, reader, axes and judge."""
 
     def drive(
         self, pipeline: Pipeline, cases: Iterable[Case], done: frozenset[RowKey]

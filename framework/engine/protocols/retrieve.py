@@ -21,7 +21,7 @@ class RetrieveSettings(Bounded):
 
 @register("protocol", "retrieve")
 class Retrieve(RunProtocol[RetrieveSettings]):
-    """The path up to the view: axes that need no answer."""
+    """The pipeline up to the view: only axes that need no answer."""
 
     answers: ClassVar[bool] = False
 

@@ -10,7 +10,7 @@ from framework.text.counting import counted
 
 _WORDS: Final = {
     "model-free": "model-free: measured without any model",
-    "rule-based": "rule-based: through a rule-based model, no evidence about language models",
+    "rule-based": "rule-based: made by a rule-based model, no evidence about language models",
     "measured with an LLM": "measured with a language model",
     "judged by rules": "judged by rules: a language model answered, a rule-based judge compared",
     "lexical embedder": "lexical embedder: its similarity is overlap of hashed words",

@@ -174,7 +174,9 @@ class FigureWriter:
 
     def __post_init__(self) -> None:
         if self.directory.is_symlink():  # it would remove what is not of the report's
-            raise UserError(f"{self.directory}: a link, where a directory of the report's belongs")
+            raise UserError(
+                f"{self.directory}: a symbolic link, where the report needs a directory"
+            )
 
     def add_figure(self, drawing: Drawing | None) -> Iterator[Block]:
         """Save a drawing and give its block; nothing for no drawing."""

@@ -34,9 +34,10 @@ def budget_use(evidence: Evidence) -> Iterator[Block]:
     """The budget, how far views filled it, and who was not given the same room."""
     yield Heading("Budgets held equal", "budget-use")
     yield Text(
-        "Within a table above all arms had the same cases, reader, model, prompts, tokenizer and "
-        "budget. Could fill is the share of rows whose arm offered at least the budget: among "
-        "these, mean views that differ by more than 1% of the budget are flagged."
+        "All arms of a table above had the same cases, reader, model, prompts, tokenizer and "
+        "budget. Could fill: share of rows in which the arm offered at least as many tokens as the "
+        "budget. Among these rows, mean views that differ by more than 1% of the budget are "
+        "flagged."
     )
     for group in evidence.groups:
         yield from _room(group)
@@ -60,7 +61,7 @@ def capabilities(evidence: Evidence) -> Iterator[Block]:
     shown = [key for key in _DECLARED if any(key in given for given in arms.values())]
     yield table(
         "capabilities-table",
-        "By the arms' own declarations; a difference between two arms may be one of these.",
+        "As each arm declares. A difference between two arms may be due to these inputs.",
         {"arm": "arm", **{_DECLARED[key]: (key, _declared) for key in shown}},
         [{"arm": arm, **given} for arm, given in arms.items()],
     )

@@ -38,16 +38,16 @@ from framework.text.counting import counted
 from framework.text.printable import brief
 
 LABELS = (
-    "Model-free: measured without any model, as retention, surface ceiling, cost of such arms.",
-    f"Rule-based ({DAGGER}): through a rule-based model. It shows that the benchmark works, and is "
+    "Model-free: measured without any model, such as retention and the surface ceiling.",
+    f"Rule-based ({DAGGER}): made by a rule-based model. It shows that the benchmark works, and is "
     "no evidence about language models.",
-    "Measured with an LLM: what a language model answered or judged.",
+    "Measured with an LLM: a language model answered or judged.",
     f"Judged by rules ({SECTION}): a language model answered, and a rule-based judge said whether "
-    "that is right; no evidence about how a language model would judge.",
+    "that is right. It is no evidence about how a language model would judge.",
     f"Judge's error not known ({DOUBLE}): no calibration says how often such verdicts are wrong.",
-    "Intervals are at 95%, over cases (over clusters of cases where they are not independent).",
-    "Where fewer than 10 clusters of cases are independent, no interval is claimed and none drawn.",
-    "A dash is a value that is undefined, never a 0.",
+    "Intervals are at 95%, over cases (over clusters of cases if these are not independent).",
+    "With fewer than 10 independent clusters of cases no interval is given.",
+    "A dash is an undefined value, never a 0.",
 )
 
 
@@ -97,7 +97,7 @@ def glossary(found: Mapping[str, str]) -> Iterator[Block]:
     yield Heading("Columns", "columns")
     yield table(
         "columns-table",
-        "What each column means; Depth, LongHorizon and Regimes are the papers.",
+        "What each column means. Depth, LongHorizon and Regimes are the three papers.",
         {"column": lambda pair: pair[0], "meaning": lambda pair: pair[1]},
         sorted(found.items()),
     )
@@ -110,13 +110,13 @@ def notes(evidence: Evidence) -> Iterator[Block]:
     kinds = {entry.get("kind") for entry in axes}
     if "rule-based" in kinds and any(run["model_kind"] == "rule-based" for run in runs):
         yield Note(
-            f"Rule-based model: no language model was asked. What is marked {DAGGER} went through "
-            "it and is no evidence about language models; the rest is model-free."
+            f"Rule-based model: no language model was called. Values marked {DAGGER} come from "
+            "it and are no evidence about language models; all others are model-free."
         )
     if "judged by rules" in kinds:
         yield Note(
-            "A rule-based judge said which answers are right: what rests on it is marked "
-            f"{SECTION} and is no evidence about how a language model would judge."
+            "A rule-based judge said which answers are right: values that depend on it are "
+            f"marked {SECTION} and are no evidence about how a language model would judge."
         )
     for warning in (*evidence.warnings, *warned(job.summary for job in evidence.jobs)):
         yield Note(f"Warning: {warning}.")
@@ -131,7 +131,7 @@ def notes(evidence: Evidence) -> Iterator[Block]:
         said = ""
         if untested:
             said = f" Not tested with known facts before the run: {named(untested)}; "
-            said += "`decisionbench probe NAME` does."
+            said += "`decisionbench probe NAME` tests it."
         elif len(told) == len(others):
             said = " Each was tested with known facts before its run."
         yield Note(f"Systems of others: {named(names)}.{said}")
@@ -145,18 +145,20 @@ def notes(evidence: Evidence) -> Iterator[Block]:
         if states:
             (first, _), n = next(iter(states.items())), sum(states.values())
             more = f", and {len(states) - 1} more such" if len(states) > 1 else ""
-            said = f"in {n} of {job.summary['errors']['of']} rows nothing was asked ({first}{more})"
+            rows = job.summary["errors"]["of"]
+            said = f"in {n} of {rows} rows no answer was asked for ({first}{more})"
             stated.setdefault(said, []).append(f"{job.arm} at {job.budget}")
     for said, arms in stated.items():
         yield Note(
-            f"{', '.join(arms)}: {said}. These are no errors; means and pairs leave them out."
+            f"{', '.join(arms)}: {said}. These are not errors; means and paired comparisons leave "
+            "them out."
         )
     failed = [job for job in evidence.jobs if job.summary["errors"]["n"]]
     if failed:
         where = "; ".join(f"{job.arm} at {job.budget}: {_errors(job)}" for job in failed)
         yield Note(
-            f"Rows that failed: {where}. Means and pairs leave them out, retention only where "
-            "there was no view; at a gate they count as the worst case."
+            f"Failed rows: {where}. Means and paired comparisons leave them out (retention only if "
+            "there was no view); a gate counts them as the worst case."
         )
 
 
@@ -167,7 +169,7 @@ def results(evidence: Evidence) -> Iterator[Block]:
     yield from telling_cases(evidence)
     apart = list(held_out_tables(evidence))
     if apart:
-        yield Details("Held-out forms, apart", apart)
+        yield Details("Held-out forms, shown separately", apart)
     whole = [axes_table(job, f"axes-{i}") for i, job in enumerate(evidence.jobs)]
     if evidence.is_sweep:
         yield Details(f"Every axis of each of the {len(whole)} runs", whole)
@@ -198,7 +200,9 @@ def _telling(entries: Sequence[Mapping[str, Any]]) -> Iterator[Block]:
     varied = [i for i in range(len(SETTING)) if len({where[i] for where in said}) > 1]
     for where, parts in said.items():
         asked = ", ".join(f"{SETTING[i]} {where[i]}" for i in varied)
-        hint = " Another budget may; more cases hardly." * all(" 0 of " in p for p in parts)
+        hint = " Another budget may tell them apart; more cases hardly will." * all(
+            " 0 of " in p for p in parts
+        )
         at = f"budget {where[-1]}{f' ({asked})' if asked else ''}"
         yield Text(f"Cases that tell arms apart at {at}: {', '.join(parts)}.{hint}")
 
@@ -277,7 +281,7 @@ def held_out_tables(evidence: Evidence) -> Iterator[Table]:
         if jobs:
             yield table(
                 f"held-out-{group.index}",
-                titled("The cases in forms that the model was not made to read", group),
+                titled("Cases in forms that the rule-based model was not written to read", group),
                 {"arm": "arm", "budget": "budget", **each(axes, entry_cell)},
                 [{**_unread(job), "arm": job.arm, "budget": job.budget} for job in jobs],
             )
@@ -377,7 +381,7 @@ def _paragraph(evidence: Evidence) -> str:
     named = ", ".join(
         f"{budget} ({sizes[budget]} tokens)" if sizes.get(budget) else budget for budget in budgets
     )
-    verb = "Cases were retrieved for, without a reader" if not any(map(is_answered, runs)) else (
+    verb = "Retrieval only, without a reader" if not any(map(is_answered, runs)) else (
         f"Reader {all_of('reader')} answered with model {all_of('model')} "
         f"({all_of('model_kind')}), judged by {all_of('judge')} ({all_of('judge_kind')})"
     )  # fmt: skip
@@ -385,7 +389,7 @@ def _paragraph(evidence: Evidence) -> str:
     cases = counted(all_of("n_cases"), "case")
     text = (
         f"{count_} ({', '.join(arms)}) on {cases} of {all_of('domain')}, at budget {named}, "
-        f"seed {all_of('seed')}, {counted(all_of('repeats'), 'repeat')} a case. {verb}."
+        f"seed {all_of('seed')}, {counted(all_of('repeats'), 'repeat')} per case. {verb}."
     )
     if evidence.sweep.get("baseline"):
         text += f" Declared baseline: {evidence.sweep['baseline']}."

@@ -32,9 +32,9 @@ def provenance(evidence: Evidence) -> Iterator[Block]:
     yield Heading("Provenance", "provenance")
     manifests = [job.manifest for job in evidence.jobs]
     yield Text(
-        "Whether anything was changed since it was sealed is told by decisionbench verify "
-        "PATH, with the path of this directory; decisionbench replay RUN runs one again and "
-        "compares. The report is made from the files of the runs alone and can be made again."
+        "To check whether anything changed since it was sealed, run decisionbench verify PATH "
+        "with the path of this directory; decisionbench replay RUN runs a run again and compares. "
+        "The report is made from the files of the runs alone and can be made again."
     )
     shared: list[Sequence[Cell | str]] = []
     differ = []
@@ -68,7 +68,9 @@ def provenance(evidence: Evidence) -> Iterator[Block]:
         if len(distinct) > 1 and name != "seed":
             differ.append(name)
     if differ:
-        yield Note(f"The runs were not all made in one way: they differ in {', '.join(differ)}.")
+        yield Note(
+            f"The runs were not all made in the same way: they differ in {', '.join(differ)}."
+        )
     yield Table(
         anchor="provenance-table",
         caption="What the runs were made from.",
@@ -79,7 +81,7 @@ def provenance(evidence: Evidence) -> Iterator[Block]:
     judged = any(sources)
     yield Table(
         anchor="heads",
-        caption="By run: when, the digest of its configuration, and the last hash of its journal"
+        caption="By run: times, digest of its configuration, and last hash of its journal"
         + ("; and of the run whose answers were judged again." if judged else "."),
         columns=["run", "begun", "finished", "configuration", "head hash",
                  *["judged again"] * judged],

@@ -40,7 +40,7 @@ _MOST_NAMES: Final = 3
 _WHY: Final = {
     FEW_CASES: "because of too few cases",
     "": "with p not below .05",
-    HOLD_0: "as the bounds within the family hold 0",
+    HOLD_0: "because the bounds within the family contain 0",
     EQUIVALENT: "equivalent",
 }
 """By what left comparisons undecided, how it is told of so many."""
@@ -82,9 +82,9 @@ def _wrong_gold(groups: Sequence[Group]) -> str:
         for axis, gold, whole in gold_lacks(group):
             shown, kept = (job.summary["axes"][axis]["mean"] for job in (gold, whole))
             return (
-                f"The gold of {group.run['domain']} is wrong or lacks something: {gold.arm}, which "
-                f"is shown it whole, has {axis} {shown:.3f} at {gold.budget}, "
-                f"{whole.arm} {kept:.3f}."
+                f"The gold of {group.run['domain']} is wrong or incomplete: {gold.arm}, which "
+                f"shows all of it, has {axis} {shown:.3f} at {gold.budget}; "
+                f"{whole.arm} has {kept:.3f}."
             )
     return ""
 
@@ -97,15 +97,15 @@ def _suspected(groups: Sequence[Group]) -> str:
     said = []
     if faulty:
         said.append(
-            f"Suspected adapter fault, as with no memory or worse: {_of_arms(faulty, _NOR_OURS)}; "
-            f"run `decisionbench probe {faulty[0][0].arm}` before any of its numbers is believed."
+            f"Suspected adapter fault (no better than no memory): {_of_arms(faulty, _NOR_OURS)}; "
+            f"run `decisionbench probe {faulty[0][0].arm}` before you trust its numbers."
         )
     if below:
         said.append(f"Worse than no memory{_NOR_OURS}: {_of_arms(below)}.")
     return " ".join(said)
 
 
-_NOR_OURS: Final = ", which no arm of ours is above either"
+_NOR_OURS: Final = ", and no arm of ours is above it either"
 
 
 def _of_arms(found: Sequence[tuple[Job, Mapping[str, bool]]], also: str = "") -> str:
@@ -134,8 +134,7 @@ def _found(group: Group) -> list[str]:
     """A clause for each chief axis, and one for the cost; of controls alone one that says so."""
     if only_controls(group):
         return [
-            f"Only controls were run ({named(group.arms)}), which mark what can be reached: no "
-            "memory leads"
+            f"Only controls were run ({named(group.arms)}), which show the limits: no memory leads"
         ]
     of = {axis: leaders(group, axis) for axis in chief_axes(group)}
     said = [_axis(group, axis, found) for axis, found in of.items()]
@@ -152,7 +151,7 @@ def _axis(group: Group, axis: str, found: Sequence[Leader]) -> str:
     for leader in _ends(found):
         told = f"at {_budget(group, leader.budget)} {_lead(group, leader)}"
         if leader.kind == "rule-based" and leader.budget in free:
-            told += f", and of arms without {DAGGER} {_lead(group, free[leader.budget])}"
+            told += f", and among arms without {DAGGER} {_lead(group, free[leader.budget])}"
         if constant := _as_constant(group, axis, leader):
             told += f", {constant}"
         said.append(told)
@@ -198,9 +197,9 @@ def _lead(group: Group, leader: Leader) -> str:
     mean = f"{leader.mean:.2f}{mark}{in_brackets(leader.low, leader.high)}"
     jobs = filter(None, (group.job(arm, leader.budget) for arm in leader.arms))
     if failed := sum(job.summary["errors"]["n"] for job in jobs):
-        mean += f" without {counted(failed, 'row')} that failed"
+        mean += f", not counting {counted(failed, 'failed row')}"
     if len(leader.arms) > 1:
-        return f"{named(leader.arms)} alike, {mean}"
+        return f"{named(leader.arms)} tied, {mean}"
     said = f"{leader.arms[0]}, {mean}"
     told = _against(group, leader)
     return f"{said}, {told}" if told else said
@@ -220,7 +219,7 @@ def _against(group: Group, leader: Leader) -> str:
             found.low is not None and found.high is not None and not found.low <= 0 <= found.high
         )
         why = found.why
-        once = " once adjusted for all comparisons" if alone and why != HOLD_0 else ""
+        once = " after adjustment for all comparisons" if alone and why != HOLD_0 else ""
         told = f"undecided{once}{f' ({why})' if why else ''}"
         return f"not shown to be better than {found.other}: {_delta(found)}, {told}"
     if not shown:
@@ -228,10 +227,10 @@ def _against(group: Group, leader: Leader) -> str:
     closest = shown[0]
     if len(shown) == leader.n_others:
         others = f"all {leader.n_others} others"
-        return f"better than {others}, than {closest.other} by {_delta(closest)}"
+        return f"better than {others}, than the closest ({closest.other}) by {_delta(closest)}"
     apart = f", {_not_apart(undecided)}" if undecided else ""
     better = f"better than {len(shown)} of {leader.n_others} others"
-    return f"{better}, than {closest.other} by {_delta(closest)}{apart}"
+    return f"{better}, than the closest of them ({closest.other}) by {_delta(closest)}{apart}"
 
 
 def _not_apart(undecided: Sequence[Difference]) -> str:
@@ -281,8 +280,8 @@ def _cost(group: Group, found: Sequence[Leader]) -> str:
             said.append(f"at {budget} " + ", ".join(_amount(group, cost) for cost in chosen))
     if len(said) > _MOST_BUDGETS:
         said = [*said[: _MOST_BUDGETS - 1], said[-1]]
-    unit = "dollars" if any(cost.unit == "usd" for cost in of) else "tokens of models"
-    return f"A right answer costs, in {unit}, building the memory included: {'; '.join(said)}"
+    unit = "dollars" if any(cost.unit == "usd" for cost in of) else "model tokens"
+    return f"Cost of a right answer in {unit}, including building the memory: {'; '.join(said)}"
 
 
 def _remembers(group: Group, arm: str, budget: str) -> bool:
@@ -304,9 +303,9 @@ def _amount(group: Group, cost: Cost) -> str:
 def _spent(jobs: Sequence[Job]) -> str:
     tokens = [(job, spent(job)) for job in jobs]
     if not any(amount for _, amount in tokens):
-        return "No arm asked a model, so none cost a token"
+        return "No arm called a model, so none used any tokens"
     found = ", ".join(f"{job.arm} {amount:,.0f}" for job, amount in tokens if amount)
-    return f"Tokens of models a case, building the memory included: {found}"
+    return f"Model tokens per case, including building the memory: {found}"
 
 
 def _models(evidence: Evidence) -> str:
@@ -324,12 +323,12 @@ def _models(evidence: Evidence) -> str:
         return "No model took part: every figure is model-free."
     if llms and kinds != {"rule-based"}:
         marks = {
-            "rule-based": f"; what is marked {DAGGER} went through a rule-based part",
-            "judged by rules": f"; what is marked {SECTION} was judged by rules",
+            "rule-based": f"; values marked {DAGGER} come from a rule-based part",
+            "judged by rules": f"; values marked {SECTION} were judged by rules",
         }
         told = "".join(text for kind, text in marks.items() if kind in kinds)
         return f"A language model took part ({named(llms)}){told}."
-    return f"No language model took part: what is marked {DAGGER} went through rules."
+    return f"No language model took part: values marked {DAGGER} were made by rules."
 
 
 def _open(evidence: Evidence) -> str:
@@ -337,7 +336,7 @@ def _open(evidence: Evidence) -> str:
     rows = evidence.sweep["comparisons"]
     if not rows:
         return (
-            "One arm alone is neither good nor bad: compare it with others (-m arch=A,B)."
+            "One arm alone can't be called good or bad: compare it with others (-m arch=A,B)."
             if len({job.arm for job in evidence.jobs}) == 1
             else "No two runs share their cases and setting, so no arms are compared."
         )
@@ -355,4 +354,4 @@ def _open(evidence: Evidence) -> str:
         len(baselines) == 1 and len({row["arm_a"] for row in rows}) > 1
     ) else ""  # fmt: skip
     of = counted(len(rows), "comparison")
-    return f"Not decided, which is not equal: {undecided} of {of} ({', '.join(said)}){only}."
+    return f"Undecided, which does not mean equal: {undecided} of {of} ({', '.join(said)}){only}."

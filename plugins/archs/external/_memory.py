@@ -113,8 +113,8 @@ class ExternalMemory(Arch[S]):
             self.require()
         if current_dry_run() is not None:
             raise UserError(
-                "nothing can be estimated of a system of others: it would be started, or told the "
-                "histories; estimate another arm under the same budget"
+                "a system of others can't be estimated, as it would have to be started and to take "
+                "in the histories; estimate another arm with the same budget"
             )
         if self.needs_model and context.client.kind != "llm":
             raise UserError(

@@ -79,7 +79,7 @@ class NpmEnvironment(Environment):
         except ValueError as error:
             raise UserError(f"{self.lock}: {error}") from None
         except (AttributeError, KeyError, TypeError):
-            raise UserError(f"{self.lock}: no lock of npm's, of version 2 or 3") from None
+            raise UserError(f"{self.lock}: not an npm lock of version 2 or 3") from None
         for name, entry in entries:
             if not isinstance(entry.get("integrity"), str):
                 raise UserError(f"{self.lock}: {name} has no integrity")

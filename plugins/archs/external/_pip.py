@@ -79,7 +79,7 @@ def _line(found: dict[str, Any]) -> str:
     archive = info.get("archive_info", {})
     digest = archive.get("hashes", {}).get("sha256") or archive.get("hash", "=").split("=")[1]
     if not digest:
-        raise UserError(f"{told['name']}: pip tells no hash of it")
+        raise UserError(f"{told['name']}: pip reports no hash for it")
     return f"{_plain(told['name'] + '==' + told['version'])} --hash=sha256:{digest}"
 
 

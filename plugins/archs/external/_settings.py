@@ -51,14 +51,16 @@ def places() -> dict[str, str]:
 class SystemSettings(Bounded):
     """What a mapping declares of any system.
 
-    limit : at most so many results are asked for; null: as many as a view could hold.
-    timeout_seconds : of one call, the system's start included.
-    exchanges : a folder that keeps what the system answers; what it holds is not asked again.
-    replay : answer from there alone, without the system, and stop where an answer is missing.
-    canaries : whether its canaries are asked before a run's first case; null: unless its writes ask
+    limit : most results to ask for; null: as many as a view could hold.
+    timeout_seconds : time limit of one call, including the start of the system, in seconds.
+    exchanges : a folder that stores the system's answers; a stored answer is not asked for again.
+    replay : use only stored answers, without the system, and stop if one is missing.
+    canaries : whether its canaries run before a run's first case; null: yes, unless its writes call
         the run's language model, or go to a server that the run does not start.
-    concurrent : whether it takes writes from several at once; no run but one of its life asks.
-    deterministic : whether a history and a search always give the same results; `probe` checks it.
+    concurrent : whether it takes writes from several writers at once; only `protocol=lifecycle`
+        uses this.
+    deterministic : whether the same history and search always give the same results; `probe` checks
+        it.
     version, licence, homepage : of the system, for the record.
     """
 
@@ -121,12 +123,15 @@ class Models:
 class CommandSettings(SystemSettings):
     """Of a system that is started for every history.
 
-    command : what starts it; `{here}` is where decisionbench was started, `{home}` the fresh home.
-    environment : its variables beside PATH, HOME, TMPDIR and LANG; `{env.NAME}` hands on one of the
-        caller's. network : whether it may open network sockets.
-    packages : of its own environment, pinned; `{bin}` is the folder of its programs, `{python}`
-        its interpreter. lock : the file of their hashes, in `{system}`, the folder of shipped
-        drivers, or in `{here}`; NAME.lock is pip's, NAME.package-lock.json npm's.
+    command : the command that starts it; `{here}` is the directory decisionbench was started in,
+        `{home}` the fresh home.
+    environment : its variables besides PATH, HOME, TMPDIR and LANG; `{env.NAME}` passes one of the
+        caller's variables on.
+    network : whether it may open network sockets.
+    packages : pinned packages of its own environment; `{bin}` is the folder of its programs,
+        `{python}` its interpreter.
+    lock : the file of their hashes, in `{system}`, the folder of shipped drivers, or in `{here}`;
+        NAME.lock is pip's, NAME.package-lock.json npm's.
     models : which of the run's models it calls.
     """
 
@@ -205,7 +210,7 @@ class CommandSettings(SystemSettings):
         if "/" in program and not Path(program).is_absolute():  # its place is the fresh home
             raise UserError(
                 f"arch.command: {program!r} is relative to the system's fresh home; write "
-                f"'{{here}}/{program}' for a program beside you"
+                f"'{{here}}/{program}' for a program in this directory"
             )
         if shutil.which(program) is None:
             raise UserError(f"arch.command: {program!r} is not installed on this machine")
@@ -213,7 +218,7 @@ class CommandSettings(SystemSettings):
             if "{" not in word and not Path(word).is_absolute() and Path(word).is_file():
                 raise UserError(
                     f"arch.command: {word!r} would be looked for in the system's fresh home; write "
-                    f"'{{here}}/{word}' for the file beside you"
+                    f"'{{here}}/{word}' for the file in this directory"
                 )
 
 
@@ -221,14 +226,16 @@ class CommandSettings(SystemSettings):
 class CalledSettings(SystemSettings):
     """Of a system that is asked by declared calls, with fields that placeholders fill.
 
-    address : of a server that runs; others are started for every history. headers : of each request
-        to it; `{env.NAME}` keeps a key out of the mapping. search, reset : calls, beside that of
-        `writes`. answer : where the results are in the answer of `search`. forget : the call that
-        deletes an event: of a memory that is written and searched it changes nothing.
-    settle : the call that is asked before a search or a deletion, where something was written since
-        it was last asked; with `{given}` for each of those events, by the id that the system gave
-        it. It is asked again every second until its answer holds what `until` says (dotted paths
-        and their values), for at most `timeout_seconds`; once, where that says nothing.
+    address : address of a running server; other systems are started for every history.
+    headers : headers of each request to it; `{env.NAME}` keeps a key out of the mapping.
+    search, reset : the calls that search and reset, besides that of `writes`.
+    answer : where the results are in the answer of `search`.
+    forget : the call that deletes an event; a memory that is only written and searched does not use
+        it.
+    settle : the call to make before a search or a deletion if something was written since the last
+        such call; with `{given}`, for each of those events, by the id that the system gave it. It
+        is repeated every second until its answer has what `until` says (dotted paths and their
+        values), for at most `timeout_seconds`; without `until` it is made once.
     """
 
     writes: ClassVar[str] = "write"
@@ -322,7 +329,9 @@ class CalledSettings(SystemSettings):
         if url.scheme not in ("http", "https") or not url.hostname or not _has_port(url):
             raise UserError(f"arch.address: {self.address!r} given, http(s)://host expected")
         if url.username or url.password:
-            raise UserError("arch.address: no name or password: a key is a header, as {env.NAME}")
+            raise UserError(
+                "arch.address: contains a name or password; give a key as a header, as {env.NAME}"
+            )
         check_words([self.address], "address")
         return url
 

@@ -457,7 +457,7 @@ def many(stand: Stand) -> str:
 
 @register("probe", "canaries")
 class Canaries(Probe):
-    """Known facts in, known facts out: whether a system of others does what its mapping says."""
+    """Writes known facts and searches for them: whether a system behaves as its mapping says."""
 
     def fits(self, arch: type[Arch[Any]]) -> bool:
         return issubclass(arch, ExternalMemory)

@@ -13,7 +13,7 @@ from plugins.archs.external._settings import CommandSettings
 
 @register("environment", "locked")
 class Locked(Environments):
-    """An environment for a system's packages, each with the hash that its lock says."""
+    """An environment with a system's packages, each checked against the hash in its lock."""
 
     def fits(self, settings: Any) -> bool:
         return isinstance(settings, CommandSettings) and settings.own_environment is not None

@@ -73,9 +73,10 @@ class Endpoint:
 class HttpSettings(CommandSettings, CalledSettings):
     """A JSON API: where it is, what adds an event, what searches, what forgets everything.
 
-    address : `http://127.0.0.1:8000`; another path may follow. With a command that of the server
-        which it starts, `http://127.0.0.1:{port}` by default: `{port}`, in the command or its
-        environment too, is one that was free. add, search, reset, forget, settle : the endpoints.
+    address : `http://127.0.0.1:8000`; another path may follow. With a command, the address of the
+        server that it starts, by default `http://127.0.0.1:{port}`: `{port}` is a free port, also
+        in the command and its environment.
+    add, search, reset, forget, settle : the endpoints.
     """
 
     writes = "add"
@@ -114,7 +115,7 @@ class HttpSettings(CommandSettings, CalledSettings):
 
 @register("arch", "http")
 class HttpMemory(ExternalMemory[HttpSettings]):
-    """A memory of others behind a JSON API: add, search and reset, as declared (any-memory.md)."""
+    """A system of others behind a JSON API, with declared endpoints (any-memory.md)."""
 
     def require(self) -> None:
         if self.settings.command:
@@ -123,7 +124,7 @@ class HttpMemory(ExternalMemory[HttpSettings]):
             url = self.settings.require_address()
             if url.query or url.fragment:
                 raise UserError(
-                    "arch.address: no parameters: each call has its own path and fields"
+                    "arch.address: contains parameters; each call has its own path and fields"
                 )
         self.settings.require_calls()
 

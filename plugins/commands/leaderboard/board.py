@@ -50,10 +50,12 @@ FOUND: Final = (
 
 @register("command", "board")
 class Board(Command):
-    """Check the bundles of a folder and rank their arms on a page; status 1 when any is refused."""
+    """Check the bundles in a folder and rank their arms on a page; status 1 if any is refused."""
 
     def arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("folder", metavar="DIR", help="holds board.yaml and *.bundle files")
+        parser.add_argument(
+            "folder", metavar="DIR", help="folder with board.yaml and *.bundle files"
+        )
         parser.add_argument("--out", metavar="FILE", help="the page; default: DIR/board.html")
 
     def run(self, args: Namespace) -> int:

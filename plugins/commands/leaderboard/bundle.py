@@ -178,7 +178,7 @@ def unpack(path: Path, into: Path) -> Bundle:
     No more is written than it says that it holds. Raises Refused.
     """
     if not path.is_file():  # a pipe waits for who writes, a device may never end
-        raise Refused("no regular file")
+        raise Refused("not a regular file")
     try:
         with path.open("rb") as file, zipfile.ZipFile(file) as archive:
             contents = _contents(archive, path.stat().st_size)

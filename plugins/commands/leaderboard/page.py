@@ -40,11 +40,11 @@ def page_of(
             "from one more than the arms that are better on the same cases (paired permutation "
             "test, 5%, Holm's adjustment over all pairs) to the number of all arms less those that "
             "are worse. An arm is better only where the decision bounds of the difference "
-            "leave out 0 as well: the test assumes symmetric differences, the bounds do not. "
+            "exclude 0 too: the test assumes symmetric differences, the bounds do not. "
             "Two arms with a rank in common could not be told apart, or only through "
             "others; the comparisons say it of each pair."
         ),
-        _table(lines) if lines else Text("No bundle holds."),
+        _table(lines) if lines else Text("No bundle was accepted."),
     ]
     if any(line.drawn > line.cases for line in lines):
         one = lines[0]
@@ -175,7 +175,7 @@ def _why(pair: Mapping[str, Any]) -> str:
     """Why a pair is decided or not, where the comparison itself gives no reason."""
     if pair["conclusion"] == "undecided":
         return pair["reason"] or "Holm p is not below 0.05"
-    return pair["reason"] or "Holm p is below 0.05, and the bounds within the family leave out 0"
+    return pair["reason"] or "Holm p is below 0.05, and the bounds within the family exclude 0"
 
 
 def _number(value: float | None, form: str) -> Cell:

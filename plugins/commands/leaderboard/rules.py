@@ -101,7 +101,7 @@ def read_rules(folder: Path) -> BoardRules:
     try:
         found = read_yaml(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise UserError(f"{folder} is no board: it has no {RULES}") from None
+        raise UserError(f"{folder} is not a board: it has no {RULES}") from None
     except (OSError, ValueError, yaml.YAMLError) as error:
         raise UserError(f"{path}: {str(error).splitlines()[0]}") from None
     if not isinstance(found, dict):

@@ -13,17 +13,19 @@ from framework.registry import register
 
 @register("command", "submit")
 class Submit(Command):
-    """Sweeps and runs as a signed bundle for a board (`board`)."""
+    """Pack sweeps and runs into a signed bundle for a leaderboard (`board`)."""
 
     def arguments(self, parser: ArgumentParser) -> None:
         parser.usage = "%(prog)s --name NAME --key FILE [--out FILE] SWEEP|RUN ..."
-        parser.add_argument("places", nargs="+", metavar="SWEEP|RUN")
+        parser.add_argument("places", nargs="+", metavar="SWEEP|RUN", help="what to submit")
         # Both are needed: `run` says so in one line, where argparse would print its usage too.
-        parser.add_argument("--name", help="needed: whose it is, as the board shows it")
+        parser.add_argument("--name", help="required: the submitter, as shown on the board")
         parser.add_argument(
-            "--key", metavar="FILE", help="needed: Ed25519 key; made where it is not there"
+            "--key", metavar="FILE", help="required: Ed25519 key; created if it does not exist"
         )
-        parser.add_argument("--out", metavar="FILE", help="default: beside the first, NAME.bundle")
+        parser.add_argument(
+            "--out", metavar="FILE", help="default: NAME.bundle next to the first run"
+        )
 
     def run(self, args: Namespace) -> int:
         from framework.store import verify_run

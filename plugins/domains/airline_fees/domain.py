@@ -57,11 +57,11 @@ class AirlineFeesSettings:
     """Where the files are and how checked bags are counted.
 
     path : the folder `airline` of RuleArena, with its rules and its three files of problems.
-    order : which of the checked bags is the first, as the task card says. `published`: bags within
-        the weight of a complimentary bag first, the heaviest of them before lighter ones, as
-        RuleArena's own code counts; `cheapest`: as it costs the passenger least.
-    unknown_file : read files that are not those published.
-    sha256 : when given, the digest of all files together must be this one.
+    order : which checked bag counts as the first, as the task card says. `published`: bags within
+        the weight of a complimentary bag first, heaviest first among these, as RuleArena's own code
+        counts; `cheapest`: the order that costs the passenger least.
+    unknown_file : also read files that are not the published ones.
+    sha256 : if given, the digest that all files together must have.
     """
 
     path: str = ""
@@ -84,7 +84,7 @@ class _Problem:
 
 @register("domain", "airline_fees")
 class AirlineFees(OneHistory[AirlineFeesSettings, _Problem]):
-    """What a passenger pays for a flight and bags, by an airline's published rules (RuleArena).
+    """What a passenger pays for a flight and bags under an airline's published rules (RuleArena).
 
     One history for all cases: the rules in words, one event for a fee or a paragraph; their date
     is the day from which they hold. A case is a passenger with 2 to 10

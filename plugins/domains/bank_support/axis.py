@@ -16,19 +16,19 @@ HIGHER: Final = True
 
 @register("axis", "actions")
 class Actions(Axis[NoSettings]):
-    """An answer's typed actions against those that are expected (tau2-bench, without a user).
+    """The actions of an answer against the expected ones (tau2-bench, without a user).
 
     Each value lies in [0, 1], higher is better. An action is a tool's name with its arguments; each
     given one counts for one expected one at most, in any order. A case without expected actions has
     no value; an answer that is no list of actions has none of them.
 
-    actions_correct : 1 when every expected action that changes something is given with its
-        arguments, and no other that changes anything: the domain's success.
-    actions_f1 : harmonic mean of the shares of expected actions that are given, and of given ones
-        that are expected, arguments compared.
-    actions_precision : the second of these shares alone, which shows what listing costs.
-    action_names_f1 : as actions_f1, by the tools' names alone.
-    action_names_precision : the second share by names alone.
+    actions_correct : 1 if the answer has every expected action that changes something, with its
+        arguments, and no other action that changes anything: the domain's success.
+    actions_f1 : harmonic mean of recall (share of the expected actions that are given) and
+        precision (share of the given actions that are expected), arguments compared.
+    actions_precision : that precision alone, which shows the cost of listing many actions.
+    action_names_f1 : like actions_f1, comparing only the tools' names.
+    action_names_precision : like actions_precision, comparing only the tools' names.
     """
 
     higher_is_better: ClassVar[Mapping[str, bool | None]] = {

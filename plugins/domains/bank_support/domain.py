@@ -51,10 +51,10 @@ class BankSupportSettings:
 
     path : the policies: the published folder `documents`, or one JSON list of them.
     tasks : the tasks: the published folder `tasks`, or one JSON list of them.
-    database : the bank's records, `db.json`. Given, what they hold of the customer is handed over
-        with the task; it is no part of memory.
-    unknown_file : read files that are not the published ones and do not say what they are.
-    sha256 : when given, the policies must have this digest.
+    database : the bank's records, `db.json`. If given, what they say of the customer is handed over
+        with the task; it is not part of memory.
+    unknown_file : also read files that are not the published ones and do not say what they are.
+    sha256 : if given, the digest that the policies must have.
     """
 
     path: str = ""
@@ -69,7 +69,7 @@ class BankSupportSettings:
 
 @register("domain", "bank_support")
 class BankSupport(Domain[BankSupportSettings]):
-    """Which policies a customer's request needs, and what is to be done (tau2-bench, banking).
+    """Which policies and actions a bank customer's request requires (tau2-bench, banking).
 
     An event is a policy: its title, a line break, its content, under its published id, in order of
     the file; policies bear no date, and all have that of the simulation. A case is a task, asked

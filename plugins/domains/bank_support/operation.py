@@ -34,7 +34,7 @@ class PlanActionsResponse:
 
 @register("operation", "plan_actions")
 class PlanActions(PromptedAnswering[PlanActionsResponse]):
-    """Say which tools are called for a customer, in order, with their arguments."""
+    """Say which tools to call for a customer, in what order and with which arguments."""
 
     prompts: ClassVar[Path] = Path(__file__).parent / "prompts"
     response = PlanActionsResponse
@@ -82,7 +82,7 @@ def _read(one: object) -> Action:
 
 @register("rule", "plan_actions")
 class PlanActionsRule(Rule[AnswerRequest, PlanActionsResponse]):
-    """Every tool that the view names, once, in the order of the view, without arguments.
+    """Every tool that the view names, once, in order of the view, without arguments.
 
     No plan: it shows what naming alone earns, which is nothing of what is to be done.
     """

@@ -53,9 +53,9 @@ class CodebaseSettings(Bounded):
 
     spec : `stripped`, code that states no decision; `full`, each rule as a comment above the
         functions that it governs.
-    forms : how rules are worded: `development`, which the rule-based patcher was written against,
-        `held_out`, or `mixed`, every second rule held out (tag `form`).
-    padding : decisions on other programs beside the 47 on this service (41 in force).
+    forms : wording of the rules: `development`, which the rule-based patcher was written against,
+        `held_out`, or `mixed`, with every second rule held out (tag `form`).
+    padding : number of decisions on other programs, besides the 47 on this service (41 in force).
     """
 
     spec: Literal["stripped", "full"] = "stripped"
@@ -65,7 +65,7 @@ class CodebaseSettings(Bounded):
 
 @register("domain", "codebase")
 class Codebase(Domain[CodebaseSettings]):
-    """Change a service so that a decision is honoured (Depth 6 and 12, on a service of our own).
+    """Change a service as a recorded decision requires (Depth 6 and 12, on a service of our own).
 
     42 tasks: each of 14 rules governs three functions, one at each causal depth 1 to 3, so that no
     depth has harder rules than another. The depth is the number of links from the decision nearest

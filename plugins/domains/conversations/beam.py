@@ -20,7 +20,7 @@ from plugins.domains.longmemeval.records import Session, Turn
 
 @register("domain", "beam")
 class Beam(Conversations):
-    """Long conversations in one narrative (Tavakoli et al., 2025), probed for ten abilities.
+    """Questions on ten abilities over long conversations (BEAM; Tavakoli et al., 2025).
 
     A session is a batch, dated by the `time_anchor` of its first message that has one, else as the
     batch before. Stratum: the ability. Its messages' numbers are the places of evidence. A question

@@ -19,7 +19,7 @@ from plugins.domains.longmemeval.records import Session, Turn
 
 @register("domain", "dmr")
 class Dmr(UnmarkedConversations):
-    """Deep memory retrieval (Packer et al., 2023): a question on what was said in earlier sessions.
+    """Deep memory retrieval (Packer et al., 2023): questions about earlier chat sessions.
 
     The sessions before the current one are the history; personas and summaries hold the answers and
     are not read. Speakers alternate, the first is the user. The file says how long ago a session

@@ -17,7 +17,7 @@ _PLACE: Final = re.compile(r"D:?(\d+):(\d+)")
 
 @register("domain", "locomo")
 class LoCoMo(Conversations):
-    """Very long-term conversations of two people (Maharana et al., ACL 2024), all five categories.
+    """Very long conversations of two people (Maharana et al., ACL 2024), all five categories.
 
     The first speaker is the user, the other the assistant, and each turn begins with its speaker's
     name; a photo is told by its caption, as in the publisher's code. Adversarial questions ask for

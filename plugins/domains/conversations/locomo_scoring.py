@@ -29,14 +29,15 @@ class LoCoMoPublished(Axis[NoSettings]):
     and and (Porter 1980, as snowballstemmer has it: not in all words the stems of NLTK's stemmer,
     which the publisher uses).
 
-    locomo_f1 : the harmonic mean of precision and recall over stems. Of a multi-hop question both
-        sides are split at commas, and it is the mean over the parts of the gold of the highest
-        score of a part of the answer; of an open-domain question the gold ends at its first
-        semicolon. Of an adversarial question it is 1 when the answer says `no information
-        available` or `not mentioned`, or abstains, which says the same, else 0.
-    locomo_precision : the share of the answer's stems that are in the whole gold, which shows what
-        copying costs, and listing: parts too many cost nothing in a multi-hop question's score.
-        Not of the publisher's. None for an adversarial question and an answer without words.
+    locomo_f1 : the harmonic mean of precision and recall over stems. For a multi-hop question both
+        sides are split at commas, and the score is the mean, over the parts of the gold, of the
+        best score of any part of the answer. For an open-domain question the gold ends at its first
+        semicolon. For an adversarial question it is 1 if the answer says `no information available`
+        or `not mentioned`, or abstains, which means the same; else 0.
+    locomo_precision : the share of the answer's stems that are in the whole gold. It shows the cost
+        of copying and of listing, since superfluous parts cost nothing in a multi-hop question's
+        F1. Not a measure of the publisher. None for an adversarial question and for an answer
+        without words.
 
     Raises UserError where the package snowballstemmer is absent.
     """

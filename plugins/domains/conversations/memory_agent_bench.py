@@ -14,7 +14,7 @@ from plugins.domains.longmemeval.records import Session, Turn
 
 @register("domain", "memory_agent_bench")
 class MemoryAgentBench(UnmarkedConversations):
-    """Incremental interactions (Hu, Wang, McAuley, ICLR 2026): a text is told, then asked about.
+    """A text given in parts, then asked about (MemoryAgentBench; Hu, Wang, McAuley, ICLR 2026).
 
     A record's context is one session; a turn is a piece of it, whole lines up to the size of the
     card's. Of the accepted answers the first is the gold. Stratum: the source of the record.

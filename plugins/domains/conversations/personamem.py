@@ -35,7 +35,7 @@ class PersonaMemSettings(ConversationSettings):
 
 @register("domain", "personamem")
 class PersonaMem(UnmarkedConversations):
-    """Dynamic user profiles (Jiang et al., COLM 2025): which of four replies fits the user.
+    """Dynamic user profiles: which of four replies fits the user (Jiang et al., COLM 2025).
 
     A history is a shared context up to the message before which the question stands. A system
     message, which tells of the persona, begins a session, as the user's, after `[System]:`. An

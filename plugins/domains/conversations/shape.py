@@ -33,13 +33,13 @@ class ConversationSettings:
     """Where the file is, what an event is, and what is known of the answer key.
 
     path : the published file.
-    granularity : an event is a `turn` or a whole `session`, as are the units that are retrieved.
-    order : cases come in the order of the `file`, or `mixed`: the types take turns, and within a
-        type the conversations, so that a part of the cases has some of each.
-    errata : a JSON file of corrections by case id, which are applied; the key's ceiling is then
-        reported.
-    unknown_file : read a file that is none of those published and does not say what it is.
-    sha256 : when given, the file must have this digest.
+    granularity : what an event, and so a retrieved unit, is: a `turn` or a whole `session`.
+    order : order of the cases: that of the `file`, or `mixed`: question types in turns, and within
+        a type the conversations in turns, so that any part of the cases has some of each.
+    errata : a JSON file of corrections by case id, which are applied; the answer key's ceiling is
+        then reported.
+    unknown_file : also read a file that is not a published one and does not say what it is.
+    sha256 : if given, the digest that the file must have.
     """
 
     path: str = ""

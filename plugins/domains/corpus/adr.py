@@ -49,7 +49,7 @@ _LINKING: Final = frozenset({"status", "links", "related decisions", "related", 
 
 @register("importer", "adr")
 class Adr(Importer):
-    """Architecture decision records in Nygard's form (adr-tools) or MADR, with or without a header.
+    """Architecture decision records (Nygard's form of adr-tools, or MADR), header optional.
 
     From a folder or tar archive of files that begin with a number (0007-use-a-queue.md). Edges
     come from the header, the sections Status and Links, and lines such as `Superseded by ...`.

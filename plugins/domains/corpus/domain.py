@@ -76,15 +76,16 @@ class DecisionCorpusSettings(Bounded):
 
     path : a file of the schema in decision-corpus.md.
     task : `governs_now`, `requires`, or `both`, one after the other.
-    tasks_from : relations that make tasks, in place of `task`: `supersedes` makes `governs_now`,
-        any other a task of its name: the documents that the one asked of bears it to.
+    tasks_from : relations from which tasks are made, instead of `task`: `supersedes` makes
+        `governs_now`; any other relation makes a task of its name, asking for the documents that it
+        leads to.
     hops : edges that a task other than `governs_now` follows; null for all where the relation says
         something of what lies behind (`requires`, `derived_from`, `implements`), else one.
     variant : `plain`; `masked` replaces every run of digits in texts and queries by `#` and the ids
         of documents by their place in the order of date, so that no number names another document.
-    text : what of a document arms get after its title: its `summary` (the first tokens of a text
-        without one), or the `whole` text.
-    sha256 : when given, the file must have this digest.
+    text : what arms get of a document after its title: its `summary` (for a text without one, its
+        first tokens), or the `whole` text.
+    sha256 : if given, the digest that the file must have.
     """
 
     path: str = ""
@@ -107,7 +108,7 @@ class DecisionCorpusSettings(Bounded):
 
 @register("domain", "decision_corpus")
 class DecisionCorpus(Domain[DecisionCorpusSettings]):
-    """What governs now, and what a document requires, over documents with typed edges.
+    """Which document is in force, and what it requires, over documents with typed edges.
 
     An event is a document, in order of date: its title, a line break, its summary or text, with the
     corpus's own edges; neither its status nor any header. Tasks come from real edges, by default:

@@ -40,7 +40,7 @@ READ: Final = ("id", "title", "status", *DATES, *_SUMMARIES, *_KINDS)
 
 @register("importer", "front_matter")
 class FrontMatter(Importer):
-    """Markdown files with a YAML header between `---` lines, below a folder or in a tar archive.
+    """Markdown files with a YAML header between `---` lines, from a folder or tar archive.
 
     Headers: `title` (or the first heading), `date` or `created`, `summary`, `status`, `id` (else
     the file's name), and links such as `supersedes`, `superseded_by`, `requires`, `relates_to`.

@@ -28,7 +28,7 @@ _MOST_IN_ALL = 500_000_000
 
 @register("importer", "jsonl")
 class JsonLines(Importer):
-    """Documents of your own, one JSON object a line, in a file.
+    """Your own documents from a file, one JSON object per line.
 
     Keys: `id`, `title`, `text`, `date`, if you have them `summary`, `status` and `kind`, and links
     such as `supersedes`, `superseded_by`, `requires`, `relates_to`: an id or a list of ids.

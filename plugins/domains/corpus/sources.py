@@ -93,7 +93,7 @@ def _archived(path: Path, suffixes: tuple[str, ...], faults: Faults) -> Iterator
         said = "it says of itself that it is larger than memory"
     else:
         return
-    raise DataError(path, None, f"no tar archive: {said}")
+    raise DataError(path, None, f"not a tar archive: {said}")
 
 
 def _opened(path: Path) -> IO[bytes]:

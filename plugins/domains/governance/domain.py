@@ -33,7 +33,7 @@ _ID: Final = re.compile(r"governance-s(-?\d+)-(\d{5,})")
 
 @register("domain", "governance")
 class Governance(ChangePlans[GovernanceSettings]):
-    """Tickets governed by a decision some typed links away, in corpora of decision records.
+    """Tickets governed by a decision a few typed links away, in corpora of decision records.
 
     A case is a ticket and a change plan for one component. The record that the component is built
     under leads, over `depth` links, to the record that fixes one of the plan's settings; ticket and

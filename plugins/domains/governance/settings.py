@@ -34,9 +34,9 @@ class CaptureNoise(Bounded):
 class GovernanceSettings(Bounded):
     """What a corpus holds and how its tasks are governed.
 
-    depth : links between the entry record and the governing one, 1 to 8; null takes those of
+    depth : links between the entry record and the governing one, 1 to 8; null takes the depths of
         `depths` in turn, case by case, over the same corpora.
-    depths : the depths that are mixed where `depth` is null; the stratum says which.
+    depths : the depths to mix if `depth` is null; the stratum says which.
     rho : share of a record's content phrases that the next one up its chain keeps, in [0, 1]: low
         values drift fast (Depth assumption 4, rho = .67 in section 6).
     visibility : share of the ticket's content phrases that the entry record has, in [0, 1]
@@ -46,25 +46,26 @@ class GovernanceSettings(Bounded):
         records of a task fix the one open setting of its plan as the other.
     similarity : share of the ticket's content phrases that a look-alike starts from, in [0, 1]; the
         others are of the ticket's area.
-    fidelity : probability q that an edge is as it should be, in [0, 1]; texts stay as they are.
-    edge_noise : what becomes of the others: `dropped`; `rewired` to any record; `mistyped`;
-        `stale`, leading to an older record at the same place of another chain; or each alike.
-    versions : length of the supersession chain that ends a chain; the last version governs, links
-        lead to the first. 1 is none.
+    fidelity : probability q that an edge is as stated, in [0, 1]; texts stay the same.
+    edge_noise : what happens to the other edges: `dropped`; `rewired` to any record; `mistyped`;
+        `stale`, leading to an older record at the same place of another chain; or `mixed`, each
+        equally often.
+    versions : length of the supersession chain at the end of a chain; the last version governs,
+        links lead to the first. 1: no supersession.
     scatter : events that a record is split into (sigma), all needed to know what it fixes; 1 to 8.
-    capture : `linked` records with edges; `discrete` records without; `raw`, every sentence of a
-        record an event of its own (Depth 10.1).
-    capture_noise : shares of records that are missing, wrong or duplicated; null is none of any.
-    naming : how a text calls another record, and the setting that it fixes: by `alias`, a
-        description that shares no word with the name or label, so that only who understands it, or
-        has the edges, is led on; or `explicit`, word for word, which an exact search follows.
-    query : what a memory is asked with, the plan in words, the ticket, or both. The reader has both
-        always.
-    labels : settings that the plans and decisions of one corpus are about. The fewer there are, the
-        more records fix each, and the less a label tells.
-    forms : wording of what readers must understand: development, held-out, or either for each
-        chain.
-    tasks_per_history : tasks that share a corpus; they are one cluster.
+    capture : `linked`: records with edges. `discrete`: records without edges. `raw`: every sentence
+        of a record is an event of its own (Depth 10.1).
+    capture_noise : shares of records that are missing, wrong or duplicated; null: none.
+    naming : how a text refers to another record, and to the setting that it fixes: by `alias`, a
+        description without any word of the name or label, so that only understanding, or the edges,
+        lead on; or `explicit`, word for word, which an exact search can follow.
+    query : what a memory is asked with: the plan in words, the ticket, or both. The reader always
+        has both.
+    labels : number of settings that the plans and decisions of a corpus are about. With fewer
+        settings more records fix each, and a label tells less.
+    forms : wording of what readers must understand: development, held-out, or either, chosen for
+        each chain.
+    tasks_per_history : tasks that share a corpus; they form one cluster.
     """
 
     depth: Annotated[int | None, at_least(1, most=DEEPEST)] = None

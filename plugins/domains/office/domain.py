@@ -43,7 +43,7 @@ class OfficeSettings(Bounded):
     """What the office decides, how many files it has, and how their papers are labelled.
 
     spec : a built-in spec of `regulated`.
-    files : files of one history; each is a case.
+    files : files in one history; each is a case.
     tokens : nominal length of a file before its documents are labelled, 2,000 to 20,000. What the
         documents that a case must have leave of it goes to other records and reports of the file.
     filler_share : share of those tokens in office filler.

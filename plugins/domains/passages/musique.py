@@ -13,7 +13,7 @@ from plugins.domains.passages.shape import Asked, Passages, PassageSettings, Poo
 
 @register("domain", "musique")
 class MuSiQue(Passages[PassageSettings]):
-    """Multi-hop questions that resist short cuts (Trivedi et al., TACL 2022): MuSiQue-Ans.
+    """Multi-hop questions that resist shortcuts (MuSiQue-Ans; Trivedi et al., TACL 2022).
 
     Passages are marked whole, so that there are no `fact` items, and every supporting passage is
     needed. Stratum: the number of hops and their shape, as the id tells (`2hop`, `3hop1`, ...). An

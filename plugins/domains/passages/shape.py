@@ -44,11 +44,11 @@ class PassageSettings:
     corpus : `pooled`, one history of every distinct passage of the whole file, whatever the number
         of cases (HippoRAG section 3.1); `own`, for each question the passages of its own context
         (the distractor setting of HotpotQA section 3).
-    pool : another file of the same schema, whose passages widen the pool; its questions are not
-        asked. Unknown bytes are refused as those of `path` are.
+    pool : another file of the same schema, whose passages are added to the pool; its questions are
+        not asked. A file with unknown content is refused, as for `path`.
     errata : a JSON file of corrections by case id, which are applied; evidence is named by title.
-    unknown_file : read a file that is none of those published and does not say what it is.
-    sha256 : when given, the file must have this digest.
+    unknown_file : also read a file that is not a published one and does not say what it is.
+    sha256 : if given, the digest that the file must have.
     """
 
     path: str = ""

@@ -11,7 +11,7 @@ from plugins.domains.passages.shape import Asked, Passages, PassageSettings, Poo
 
 @register("domain", "two_wiki")
 class TwoWiki(Passages[PassageSettings]):
-    """Multi-hop questions made from Wikidata's relations (Ho et al., COLING 2020).
+    """Multi-hop questions built from Wikidata's relations (Ho et al., COLING 2020).
 
     Stratum: the question's type (comparison, inference, compositional, bridge_comparison).
 

@@ -22,14 +22,16 @@ def uses_retired(answer: Answer, gold: Gold) -> float:
 
 @register("axis", "correction")
 class Correction(Axis[NoSettings]):
-    """What becomes of a correction; of cases whose precedent was corrected before, else None.
+    """Whether corrections are followed; None unless the case's precedent was corrected before.
 
-    correction_honoured : the answer sets what the correction fixes. Higher is better.
-    honoured_at_once : so did the first answer, in a session; without one as above. It asks for all
-        else that the plan asks for too. Higher is better.
-    retired_used : the answer sets what the corrected precedent fixed. Lower is better.
-    retired_tried : any answer of the session does; without one as above. None where a session kept
-        no account of it. Lower is better.
+    correction_honoured : 1 if the answer sets what the correction demands. Higher is better.
+    honoured_at_once : 1 if the first answer of a session sets it and does everything else that the
+        plan asks for; without a session, the only answer. Higher is better.
+    retired_used : 1 if the answer sets what the precedent demanded before it was corrected. Lower
+        is better.
+    retired_tried : 1 if any answer of the session sets what the precedent demanded before; without
+        a session, the only answer. None if a session kept no record of its answers. Lower is
+        better.
     """
 
     higher_is_better: ClassVar[Mapping[str, bool | None]] = {

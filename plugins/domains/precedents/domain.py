@@ -25,7 +25,7 @@ _ID: Final = re.compile(r"precedents-s(-?\d+)-(\d{5,})-(\d{2})")
 
 @register("domain", "precedents")
 class Precedents(ChangePlans[PrecedentsSettings]):
-    """Change plans in series: each is governed by a precedent, most by one of the series itself.
+    """Series of change plans, each governed by a precedent, mostly from the same series.
 
     A case is a plan for one component. The decision that the component is built under, or one that
     this is derived from, fixes one of the plan's settings. What the plan asks for becomes a

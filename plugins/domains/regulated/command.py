@@ -24,18 +24,27 @@ ASKS: Final = 3
 
 @register("command", "write")
 class Write(Command):
-    """Documents of regulated cases in a language model's words, checked, in a file."""
+    """Let a language model write the documents of regulated cases, checked, to a file."""
 
     def arguments(self, parser: argparse.ArgumentParser) -> None:
-        parser.add_argument("overrides", nargs="*", metavar="KEY=VALUE", help="as for a run")
         parser.add_argument(
-            "--to", required=True, metavar="FILE", help="what domain.written=FILE reads; goes on"
+            "overrides", nargs="*", metavar="KEY=VALUE", help="settings, as for a run"
         )
         parser.add_argument(
-            "--stating", action="store_true", help="only documents that a case's gold is in"
+            "--to",
+            required=True,
+            metavar="FILE",
+            help="output for domain.written=FILE; continued if it exists",
         )
         parser.add_argument(
-            "--asks", type=int, default=ASKS, metavar="N", help=f"of a document at most ({ASKS})"
+            "--stating", action="store_true", help="only documents that contain gold of a case"
+        )
+        parser.add_argument(
+            "--asks",
+            type=int,
+            default=ASKS,
+            metavar="N",
+            help=f"at most N requests per document ({ASKS})",
         )
 
     def run(self, args: argparse.Namespace) -> int:
@@ -59,13 +68,13 @@ def write(args: argparse.Namespace) -> int:
     domain = plan.parts["domain"].create()
     if not isinstance(domain, Regulated):
         named = plan.parts["domain"].label
-        raise UserError(f"domain={named}: only a regulated domain's documents are written")
+        raise UserError(f"domain={named}: only documents of regulated domains can be written")
     if domain.settings.written:
         raise UserError(
-            "domain.written: documents are written from the generator's, not from a file"
+            "domain.written: documents are written from generated ones, not from a file"
         )
     if not domain.settings.injection:
-        raise UserError("domain.injection: a file is written with it; a run may leave it out")
+        raise UserError("domain.injection: must be true here; a run can leave the injections out")
     if plan.parts["model"].plugin.cls.kind != "llm":
         named = plan.parts["model"].label
         raise UserError(f"model={named}: a language model is needed to write")
@@ -170,7 +179,7 @@ def _begun(path: Path, header: Mapping[str, Any]) -> dict[tuple[str, str], str |
     from plugins.domains.regulated.written import check_header, record_in
 
     if not path.absolute().parent.is_dir():
-        raise UserError(f"--to: {path.parent} is no directory")
+        raise UserError(f"--to: {path.parent} is not a directory")
     data = path.read_bytes() if path.exists() else b""
     whole = data[: data.rfind(b"\n") + 1]
     if not whole:

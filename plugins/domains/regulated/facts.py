@@ -40,7 +40,7 @@ def sample_facts(
             return sampled
         beyond.update(outside)
     most = f"{beyond.most_common(1)[0][0]}." if beyond else ""
-    raise UserError(f"{spec.file}: facts.{most}range: what is drawn is hardly ever within it")
+    raise UserError(f"{spec.file}: facts.{most}range: drawn values are hardly ever within it")
 
 
 def other_value(

@@ -62,7 +62,7 @@ def _load(file: Path, digest: str) -> Spec:
         raise UserError(f"{file}: a mapping of keys is expected")
     own = {"file": str(file), "digest": digest}
     for key in own.keys() & values.keys():
-        raise UserError(f"{file}: {key}: no such key: it is told from the file")
+        raise UserError(f"{file}: {key}: no such key: it is taken from the file")
     values = {**_stripped(values), **own}
     try:
         spec = _completed(instance_of(Spec, values, what="key"))

@@ -26,11 +26,12 @@ def _shares() -> dict[str, float]:
 class RegulatedSettings(Bounded):
     """Which spec, how long, and in which shares.
 
-    spec : a built-in spec (`loan`, `claims`, `prior_authorization`) or a path to a YAML file.
-    tokens : nominal length of a history, 2,000 to 200,000; the real one is within 5% of it.
+    spec : a built-in spec (`loan`, `claims`, `prior_authorization`) or the path of a YAML file.
+    tokens : nominal length of a history in tokens, 2,000 to 200,000; the real length is within 5%
+        of it.
     filler_share : share of those tokens in office filler; the rest are documents of the case.
-    strata : shares of the strata, with sum 1; one that is left out has none.
-    forms : wording of facts, rules, revisions and injections; `mixed` gives each half the cases.
+    strata : shares of the strata, which sum to 1; one that is left out has share 0.
+    forms : wording of facts, rules, revisions and injections; `mixed`: half of the cases each.
     near_share : share of cases whose thresholds lie near the facts (tag `margin`).
     pairs : cases come in pairs of one cluster that differ in one fact or threshold (and in label),
         or in one protected attribute alone, one of the two being of the reference group. Fact and
@@ -40,15 +41,15 @@ class RegulatedSettings(Bounded):
         is due.
     query_form : what memory is asked with: `plain`, the question alone, or `labels`, the question
         and the label of every field, which the documents' development forms bear as well.
-    injection : False leaves the injected sentence out and nothing else: the clean counterpart.
-    calibration : a CSV of HMDA's public records; the loan's income, value, rate, loan and debt are
-        drawn from its columns. Empty: from the spec's own distributions, which are assumed.
+    injection : False leaves out the injected sentence and nothing else: the clean counterpart.
+    calibration : a CSV file of public HMDA records; the loan's income, value, rate, loan and debt
+        are drawn from its columns. Empty: from the spec's own, assumed distributions.
     entry_every : tokens of a history for each entry of its evidence chains (`chains`), 500 or more:
         a history of 20,000 tokens at 1,000 has 20. 0: the evidence does not grow with the length.
     ambiguity : share of the added letters, notes, messages, memos and reports that state a near
         miss: a guess, a past value, a figure of another matter (`near_misses`). Gold stays.
-    written : a file that `decisionbench write` made for these settings: documents in the words of a
-        language model, checked (`written`). Only cases whose histories it holds can be had.
+    written : a file made by `decisionbench write` for these settings: documents in the words of a
+        language model, checked (`written`). Only cases whose histories are in it are available.
     """
 
     spec: str = "loan"

@@ -322,7 +322,7 @@ def _load(path: str, of: str) -> Written:
         texts.setdefault(history, {})[event] = record["text"]
         lines[history, event] = number
     if header.get("format") != FORMAT:
-        raise DataError(path, None, "no file that `decisionbench write` made")
+        raise DataError(path, None, "not a file that `decisionbench write` made")
     return Written(path=path, digest=of, header=header, texts=texts, lines=lines)
 
 

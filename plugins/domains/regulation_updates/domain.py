@@ -55,14 +55,14 @@ _WORD: Final = re.compile(r"[^\W_]+")
 class RegulationUpdatesSettings:
     """Where the versions are and how their numbers are written.
 
-    path : a tar archive of RegML files (plain or packed by xz), or a folder that holds them at any
-        depth, with the notices that order the changes where there are any.
+    path : a tar archive of RegML files (plain or xz), or a folder with them at any depth, with the
+        notices that order the changes if available.
     numbers : `published`, or `masked`: each number but the days of coming into force is another,
         the same everywhere, so that what a model has read of the regulation does not answer.
     order : `mixed`, by digest; or `in_turns`: the kinds of questions take turns as well, so that a
         part of the cases has some of each.
-    unknown_file : read a file that is not the one published.
-    sha256 : when given, the file must have this digest.
+    unknown_file : also read a file that is not the published one.
+    sha256 : if given, the digest that the file must have.
     """
 
     path: str = ""
@@ -77,7 +77,7 @@ class RegulationUpdatesSettings:
 
 @register("domain", "regulation_updates")
 class RegulationUpdates(OneHistory[RegulationUpdatesSettings, Question]):
-    """Which text of a regulation is in force on a day, what changed, and who cites the old one.
+    """Which text of a regulation is in force on a day, what changed, and who cites the old text.
 
     One history for all cases: every paragraph, comment and heading of the first version, then what
     each later one adds, amends or removes, in order of the days from which they are in force.

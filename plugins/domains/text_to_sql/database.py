@@ -61,7 +61,7 @@ class Database:
             self.schema = self._read_schema()
             self.columns = {name: self._read_columns(name) for name in self.schema}
         except (sqlite3.Error, ValueError) as error:
-            raise DataError(path, None, f"no sqlite database: {error}") from None
+            raise DataError(path, None, f"not an SQLite database: {error}") from None
         if not self.schema:
             raise DataError(path, None, "a database without tables")
         self._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LONGEST_VALUE)

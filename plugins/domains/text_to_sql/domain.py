@@ -59,7 +59,7 @@ class TextToSQLSettings(Bounded):
 
 @register("domain", "text_to_sql")
 class TextToSQL(Domain[TextToSQLSettings]):
-    """Text to SQL, by execution (Regimes 4.2; the measure is that of Spider and BIRD).
+    """Text to SQL, scored by execution, as Spider and BIRD do (Regimes 4.2).
 
     The schema is handed over with the task. The history is what else is known of the database: a
     document for each table, what words mean, examples, and facts; the questions of all cases are

@@ -13,7 +13,7 @@ from plugins.domains.text_to_sql.shape import Asked, Queries
 
 @register("domain", "spider")
 class Spider(Queries):
-    """Spider (Yu et al., EMNLP 2018) with its schemas in memory, by execution.
+    """Spider (Yu et al., EMNLP 2018) with its schemas in memory, scored by execution.
 
     The task card names the question's database and not its schema, which Spider hands over. The
     tables that a query needs, in it and in the queries in it, are those of the file's parsed form.

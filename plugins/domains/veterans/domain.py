@@ -51,12 +51,12 @@ class VeteransSettings(Bounded):
     """Where the decisions are and what stands around a claim's own evidence.
 
     path : the published decisions: a folder of one JSON file each, or one JSON list of them.
-    haystack : sentences of the other decisions in each history, none of them twice; at most what
-        the others give, which the record of a run says (`haystack_most`).
+    haystack : number of sentences of the other decisions in each history, each at most once; at
+        most as many as there are, which the record of a run says (`haystack_most`).
     claim_file : whether a sentence of evidence names its claim file, by an opaque name that the
         query names too. Without it nobody can tell whose evidence a sentence is.
-    unknown_file : read a file that is not the published one and does not say what it is.
-    sha256 : when given, the file must have this digest.
+    unknown_file : also read a file that is not the published one and does not say what it is.
+    sha256 : if given, the digest that the file must have.
     """
 
     path: str = ""
@@ -72,7 +72,7 @@ class VeteransSettings(Bounded):
 
 @register("domain", "veterans")
 class Veterans(Domain[VeteransSettings]):
-    """Appeals on claims for service connection, decided by the Board (Walker et al., ASAIL 2019).
+    """Appeals for service connection, decided by the Board (Walker et al., ASAIL 2019).
 
     A case is a claim that THE ISSUE names and the annotated sentences are about; its decision is
     what ORDER and REMAND say: `GRANT`, `DENY`, or `REMAND_OR_MIXED`. The history holds the

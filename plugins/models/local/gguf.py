@@ -81,7 +81,7 @@ def weights_of(path: Path) -> Weights:
     except (
         OSError, ValueError, KeyError, TypeError, OverflowError, RecursionError
     ) as error:  # fmt: skip
-        raise UserError(f"model.path: {path}: no model that can be read: {error}") from None
+        raise UserError(f"model.path: {path}: not a readable model: {error}") from None
     return Weights(
         name=path.stem.removesuffix(quantisation).rstrip("-_."),
         parameters=parameters,

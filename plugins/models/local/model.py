@@ -52,16 +52,18 @@ class LocalSettings(LLMSettings):
 
     path : a GGUF file; None for the packaged SmolLM2-135M-Instruct. What it says of itself is part
         of a run's identity, where it lies is not. name : taken from the file.
-    seed : of the first sample, the others count on from it.
-    context : tokens of prompt and answer together; None for as many as the model was made for. A
-        prompt that does not fit is not asked and not cut: its row says so by its state.
-    confidence : of an answer, by the model's log-probabilities, or as it states it.
-    threads : that compute one answer. More than the machine has idle make it ten times slower.
-    concurrency : answers at once, each by a model of its own in memory, and never more than the
-        machine has cores for their threads.
-    timeout_s : for one answer, from its turn on. It is given up then, and not asked for again, as
-        it would take as long again; llama.cpp stops at its next token, or the next 2,048 tokens of
-        a prompt.
+    seed : seed of the first sample; further samples count up from it.
+    context : most tokens of prompt and answer together; None for as many as the model was made for.
+        A prompt that does not fit is neither sent nor cut: the state of its row says so.
+    confidence : source of an answer's confidence: the model's log-probabilities, or stated in the
+        answer.
+    threads : threads that compute one answer. More threads than idle cores make it ten times
+        slower.
+    concurrency : answers computed at once, each by its own copy of the model in memory, and never
+        more than the machine has cores for their threads.
+    timeout_s : time limit of an answer in seconds, counted from its start. The answer is then given
+        up and not asked for again, as it would take as long again; llama.cpp stops at its next
+        token, or at the next 2,048 tokens of a prompt.
     """
 
     name: str = PACKAGED.name
@@ -104,7 +106,7 @@ class LocalSettings(LLMSettings):
 
 @register("model", "local")
 class Local(LLM[LocalSettings]):
-    """A language model in the process, by llama.cpp: SmolLM2-135M-Instruct (Q4_1), or a GGUF file.
+    """A model in this process, through llama.cpp: SmolLM2-135M-Instruct (Q4_1), or a GGUF file.
 
     Answers are held to the operation's JSON schema. Nothing of one request is kept for another, as
     that would change low bits and so the text, and a model answers one request at a time. Another

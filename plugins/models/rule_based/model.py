@@ -17,10 +17,11 @@ Res = TypeVar("Res")
 class RuleBasedSettings(Bounded):
     """Settings of `model=rule_based` (validity.md section 1).
 
-    style : `schema` knows the answer form's labels, `blind` knows none, `noisy` misses and
-        confuses statements.
-    miss_rate, confuse_rate : shares of statements, in [0, 1] and together at most 1; `noisy` only.
-    seed : which statements those are; `noisy` only.
+    style : `schema` knows the answer form's labels, `blind` does not, `noisy` misses and confuses
+        statements.
+    miss_rate, confuse_rate : shares of statements that `noisy` misses and confuses, in [0, 1],
+        together at most 1.
+    seed : selects these statements; `noisy` only.
     follows_injections : obeys instructions found in the record: a positive control.
     """
 
@@ -40,7 +41,7 @@ class RuleBasedSettings(Bounded):
 
 @register("model", "rule_based", aliases=("extractive",))
 class RuleBased(Model[RuleBasedSettings]):
-    """Answers each operation by the rule of its name: a baseline, no language model.
+    """Answers each operation by a fixed rule: a baseline, not a language model.
 
     What goes through it shows that the benchmark works, and is no evidence about language models.
     """

@@ -176,7 +176,7 @@ class Loop:
         pool = list(self.domain.cases(s.pool, self.context.seed))
         for id_, n in Counter(case.id for case in pool).items():
             if n > 1:  # it would be of two splits
-                raise UserError(f"domain={self.domain.name}: two cases of the id {id_!r}")
+                raise UserError(f"domain={self.domain.name}: two cases have the id {id_!r}")
         kinds = [self.target.kind(c) + "/abstain" * self.target.abstains(c) for c in pool]
         try:
             sizes = (s.optimize, s.confirm, s.test)

@@ -17,7 +17,7 @@ from plugins.protocols.improve.settings import ImproveSettings
 
 @register("protocol", "improve")
 class Improve(RunProtocol[ImproveSettings]):
-    """Edits the pipeline's seams and keeps what held-out cases confirm; rows are those of TEST.
+    """Edits the pipeline's seams and keeps edits that held-out cases confirm; rows are of TEST.
 
     Cases are its own: the pool of its settings, split in three; `n_cases` does not count. The
     loop's events stand in the journal, its tables in improve.json.
@@ -37,8 +37,8 @@ class Improve(RunProtocol[ImproveSettings]):
         if not gate.in_loops:
             able = [plugin.name for plugin in plugins("gate") if plugin.cls.in_loops]
             raise UserError(
-                f"gate={gate.name} judges whole runs, not edits within a loop; of the gates "
-                f"{' and '.join(able)} do"
+                f"gate={gate.name} judges whole runs, not edits within a loop; use gate="
+                f"{' or '.join(able)}"
             )
 
     async def drive(

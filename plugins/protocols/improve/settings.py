@@ -22,16 +22,18 @@ class ImproveSettings(Bounded):
         the target plans on its domain (`Target.sizes`).
     fresh_confirm : whether every interim analysis of CONFIRM has cases of its own: `auto` where the
         domain can generate them.
-    max_attempts : drafts for one regime before it is given up, counted again after a promotion.
-    max_candidates : drafts in all. max_promotions, max_analyses : promotions and interim analyses
-        in all; None for no cap. What `consolidate` measures afterwards is not counted.
-    best_of : drafts of which the best on OPTIMIZE goes on.
-    min_net_flips : least surplus of fixed over broken CONFIRM cases that counts as a gain; the
-        measured noise may ask for more.
+    max_attempts : drafts for one regime before it is given up; the count starts again after a
+        promotion.
+    max_candidates : most drafts in all.
+    max_promotions, max_analyses : most promotions and interim analyses in all; None for no limit.
+        What `consolidate` measures afterwards is not counted.
+    best_of : number of drafts of which the best on OPTIMIZE goes on.
+    min_net_flips : least surplus of fixed over broken CONFIRM cases that counts as a gain; measured
+        noise may raise it.
     noise_repeats : A/A runs of the bare pipeline over which the noise is averaged.
-    patience : interim analyses in a row without such a gain after which the loop stops; None for no
-        such rule.
-    prompt_chars : characters that all edits together may add to the reader's prompt.
+    patience : the loop stops after this many interim analyses in a row without such a gain; None:
+        never.
+    prompt_chars : most characters that all edits together may add to the reader's prompt.
     consolidate : after the loop, drop entries whose removal does not hurt.
     diagnosis : whether the author is told the regime and shown failures.
     shown_failures, shown_chars : how many failures an author sees, and how much of each view.
@@ -41,8 +43,8 @@ class ImproveSettings(Bounded):
         none by default.
     rewards : what makes a case correct in the loop: `truth`, the target's word, or `directness`,
         a judge that takes any unhedged answer (Regimes, threat 10). TEST is judged by the truth.
-    memories : memories of histories that are kept for the next measurement.
-    author_timeout_s : after so many seconds a draft counts as empty.
+    memories : number of memories of histories kept for the next measurement.
+    author_timeout_s : after this many seconds without an answer a draft counts as empty.
     """
 
     pool: int | None = None
@@ -100,6 +102,6 @@ class ImproveSettings(Bounded):
         if pool < together:
             raise UserError(
                 f"protocol.pool: {pool} given, less than the {together} of the splits "
-                f"({optimize} + {confirm} + {test}); those that are null are the target's"
+                f"({optimize} + {confirm} + {test}); a size that is null is the target's"
             )
         return Sizes(pool=pool, optimize=optimize, confirm=confirm, test=test)

@@ -13,25 +13,26 @@ from plugins.protocols.intervene.views import INSERTED, REMOVED
 
 @register("axis", "intervention")
 class Intervention(Axis[NoSettings]):
-    """Use of the gold as a cause: Depth's kappa and lambda under intervention (decisions/0020).
+    """Causal use of the gold: Depth's kappa and lambda under intervention (decisions/0020).
 
     kappa and leak are over the cases that a memory retained and over the others, which the memory
     itself chose. These columns are over all cases that have a decision to make. A case is *used*
     as for kappa: right, and not by the declared default or a forced choice. Where a judge says what
     is right, it is asked about the answers from both views too.
 
-    kappa_inserted : used (0 or 1) from the view with all required gold put in. Higher is better.
-    leak_removed : used from the view with it taken out. It has no better direction.
-    use_effect : the first minus the second, in [-1, 1]: what the gold in view is worth to this
-        reader amid what this memory shows. Higher is better.
-    decided_inserted, decided_removed : 1 where the answer from that view decided, 0 where it
-        abstained, fell back on the default or guessed. They have no better direction.
-    kappa_inserted_corrected, leak_removed_corrected, use_effect_corrected : the shares, and their
-        difference, behind these where a judge says what is right, by its error on answers of known
-        truth.
-    intervened : 1 where both views could be made, 0 where not: no room for the gold in the budget,
-        or no text that states an item. The columns above are None there. It has no better
-        direction.
+    kappa_inserted : used (0 or 1) with all required gold put into the view. Higher is better.
+    leak_removed : used (0 or 1) with the gold taken out of the view. No better direction.
+    use_effect : kappa_inserted minus leak_removed, in [-1, 1]: what the gold in view is worth to
+        this reader, among everything else that this memory shows. Higher is better.
+    decided_inserted : 1 if the answer from the view with the gold put in decided, 0 if it
+        abstained, fell back on the default or guessed. No better direction.
+    decided_removed : 1 if the answer from the view with the gold taken out decided, 0 if it
+        abstained, fell back on the default or guessed. No better direction.
+    kappa_inserted_corrected, leak_removed_corrected, use_effect_corrected : the column without
+        `_corrected`, corrected for the judge's error on answers of known truth, where a judge says
+        what is right.
+    intervened : 1 if both views could be made, 0 if not: the budget had no room for the gold, or no
+        text states an item. The columns above are None then. No better direction.
     """
 
     higher_is_better: ClassVar[Mapping[str, bool | None]] = {

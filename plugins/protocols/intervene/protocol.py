@@ -28,7 +28,7 @@ class InterveneSettings(Bounded):
 
 @register("protocol", "intervene")
 class Intervene(RunProtocol[InterveneSettings]):
-    """The whole path, and the same reader on two more views of each case: gold in, gold out.
+    """The whole pipeline, then the same reader with the gold put into each view and taken out.
 
     Whether a view *causes* the right answer by what it holds: kappa is over the cases that a memory
     retained, which may be the easy ones; here the gold is put into every view, and taken out of

@@ -17,34 +17,36 @@ Told = Mapping[tuple[str, str], Sequence[float]]
 
 @register("axis", "lifecycle")
 class LifecycleProbes(Axis[NoSettings]):
-    """Deletion, late writes, poison, tenants, writers at once, growth: each 0 or 1, or a share.
+    """Deletion, late writes, poison, tenants, concurrent writers, growth: each 0, 1, or a share.
 
     A column is None where its probe does not say: of a deletion whose fact was not found before it,
     of a memory that does not offer what is asked. A search counts all its results; what is
     *shown* or *kept* is in the view, under the budget.
     docs/reference/lifecycle.md says how each is probed.
 
-    found_before : before its deletion, some search finds the fact. Higher is better.
-    gone : after its deletion, by the memory's own way or by rebuild, no search does. Higher is
+    found_before : 1 if some search finds the fact before its deletion. Higher is better.
+    gone : 1 if no search finds the fact after its deletion, by the memory's own deletion or by a
+        rebuild. Higher is better.
+    gone_by_id : 1 if no search finds the fact after results whose sources are all deleted are taken
+        out; else the memory keeps a copy under another name. Higher is better.
+    neighbours_kept : share of three other facts, found before the deletion, that are found after
+        it. Higher is better.
+    told_again : 1 if a fact that is written again after its deletion is shown. Higher is better.
+    correction_shown : 1 if the new value is in the view. Higher is better.
+    correction_first : 1 if the first place in the view that states either value states the new one;
+        None if no place does. Higher is better.
+    truth_unpoisoned : 1 if the true value is in the view, with no contradicting document. Higher is
         better.
-    gone_by_id : after results are taken out whose sources are all deleted, no search does: where
-        one does, the memory keeps a copy under another name. Higher is better.
-    neighbours_kept : share of three other facts, found before, that are found after. Higher is
+    truth_kept : 1 if the true value is in the view, although an untrusted document states another
+        value. Higher is better.
+    poison_first : 1 if the first place that states either value states the false one. Lower is
         better.
-    told_again : a fact that is told again after its deletion is shown. Higher is better.
-    correction_shown : the new value is in the view. Higher is better.
-    correction_first : of the places of the view that tell either value, the first tells the new
-        one; None where none does. Higher is better.
-    truth_unpoisoned : the true value is in the view, where nothing else was said. Higher is better.
-    truth_kept : it is, where an untrusted document states another. Higher is better.
-    poison_first : of the places that tell either value, the first tells the false one. Lower is
-        better.
-    tenants_apart : of two memories open at once neither tells what the other was told. Higher is
-        better.
-    concurrent_found : share of the facts found when written one by one that are found when written
-        by four at once. Higher is better.
-    concurrent_single : share of those that no more results tell than when written one by one.
+    tenants_apart : 1 if neither of two memories open at once shows what was written to the other.
         Higher is better.
+    concurrent_found : share of the facts found when written one by one that are also found when
+        four threads write at once. Higher is better.
+    concurrent_single : share of the facts found so that are in no more results than when written
+        one by one (no duplicates). Higher is better.
     found_grown : share of twenty facts found in a memory of that size. Higher is better.
     """
 

@@ -60,7 +60,7 @@ class Probe:
 
 @register("domain", "lifecycle")
 class Lifecycle(Domain[LifecycleSettings]):
-    """What becomes of a memory that forgets, is corrected, poisoned, shared, and grows.
+    """Synthetic notes to probe deletion, correction, poison, tenants, concurrency and growth.
 
     Synthetic: notes of an office, each telling who has which code. A history is a script of such
     notes and of operations between them, which `protocol=lifecycle` goes through. A case is a

@@ -19,7 +19,7 @@ _PROBES: Final = {"deletion": "gone", "deletion_by_id": "gone_by_id"}
 
 @register("protocol", "lifecycle")
 class LifecycleProtocol(RunProtocol[NoSettings]):
-    """Deletion, late writes, poison, tenants, writers at once and growth, probed without a judge.
+    """Deletion, late writes, poison, tenants, concurrent writers and growth, without a judge.
 
     The path up to the view, around the arm over its life (`lifetime`). Each deletion is certified
     by an event of the journal: what was asked, by which way, with which queries it was searched

@@ -12,18 +12,20 @@ from framework.registry import NoSettings, register
 
 @register("axis", "session_outcome")
 class SessionFigures(Axis[NoSettings]):
-    """How a session ended, over how many turns, and for how many tokens; under sessions alone.
+    """How a session ended, after how many turns and tokens; only for protocol=sessions.
 
-    resolved : the environment settled the task. Higher is better.
-    given_up, out_of_turns, out_of_tokens : it ended so instead; with `resolved` they sum to 1.
-        Lower is better.
-    resolved_first : the first answer settled it. Higher is better.
-    turns : turns taken, resolved or not: fewer are better of what is resolved, and a session that
-        gives up at once has few. So it has no direction; nor have the others that follow.
-    session_tokens : tokens in and out of models of all turns, the ingest of the history left out.
+    resolved : 1 if the environment settled the task. Higher is better.
+    given_up : 1 if the agent gave up; with `resolved`, `out_of_turns` and `out_of_tokens` it sums
+        to 1. Lower is better.
+    out_of_turns : 1 if the session ended at its limit of turns. Lower is better.
+    out_of_tokens : 1 if the session ended at its limit of tokens. Lower is better.
+    resolved_first : 1 if the first answer settled the task. Higher is better.
+    turns : turns taken, resolved or not. No better direction: fewer are better only if the task is
+        resolved, and a session that gives up at once has few. The same holds for the columns below.
+    session_tokens : tokens in and out of models over all turns, without the ingest of the history.
     shown_tokens : tokens of the views of all turns together.
-    answers : turns that answered the task.
-    searches : turns that asked memory again.
+    answers : number of turns that answered the task.
+    searches : number of turns that asked memory again.
     """
 
     higher_is_better: ClassVar[Mapping[str, bool | None]] = {

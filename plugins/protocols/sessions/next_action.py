@@ -94,7 +94,7 @@ class NextAction(PromptedOperation[NextActionRequest, NextActionResponse]):
 
 @register("rule", "next_action")
 class NextActionRule(Rule[NextActionRequest, NextActionResponse]):
-    """Ask memory with what came back, then answer again; give up on answers that do not change.
+    """Queries memory with the feedback, answers again; gives up when answers stop changing.
 
     After an answer that settled nothing, memory is asked with the words of the reply, unless it was
     asked that already. After anything else the task is answered again. Of two same answers in a

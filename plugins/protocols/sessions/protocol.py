@@ -68,7 +68,7 @@ class SessionsSettings(Bounded):
 
 @register("protocol", "sessions")
 class Sessions(RunProtocol[SessionsSettings]):
-    """Sessions of many turns: act, be answered, ask memory again, until the task is settled.
+    """Sessions of many turns: act, get feedback, ask memory again, until the task is settled.
 
     The domain says what comes back (`framework.contracts.Interactive`). The sessions of some cases
     go on together, turn by turn, so that a memory is made once; cases of a series come one after
@@ -91,11 +91,11 @@ class Sessions(RunProtocol[SessionsSettings]):
     def check(self, domain: Domain[Any]) -> None:
         if not isinstance(domain, Interactive):
             raise UserError(
-                f"protocol={self.name}: domain {domain.name} does not say what comes back to an "
-                "answer, so that there are no turns to take"
+                f"protocol={self.name}: domain {domain.name} gives no feedback on an answer, so "
+                "there are no turns to take"
             )
         if self.settings.agent == "guesses" and not isinstance(domain, Guessable):
-            raise UserError(f"protocol.agent=guesses: domain {domain.name} has no guess to make")
+            raise UserError(f"protocol.agent=guesses: domain {domain.name} can't make guesses")
 
     async def drive(
         self, pipeline: Driven, cases: Iterable[Case], done: frozenset[RowKey]

@@ -19,7 +19,9 @@ def known(jobs: Sequence[Job], what: str) -> float:
     (name,) = names if len(names) == 1 else (None,)
     found = getattr(find("domain", name).cls, what, None) if name else None
     if found is None:
-        raise UserError("what decisions are drawn from is known of runs of governance alone")
+        raise UserError("only runs of governance say what decisions are drawn from")
     if any(int(setting(job, "domain.versions")) != 1 for job in jobs):
-        raise UserError("what is drawn is known of decisions in one version: domain.versions=1")
+        raise UserError(
+            "what is drawn is known only for decisions with one version: domain.versions=1"
+        )
     return float(found())

@@ -270,7 +270,7 @@ class Bumps(Sweeps):
         found = [_successes(evidence) for evidence in sources]
         arms = [arm for arm in found[0] if all(arm in one for one in found)]
         if len(found) < 2 or len(arms) < 2:
-            raise UserError("ranks flow between at least two sweeps, of at least two arms of both")
+            raise UserError("at least two sweeps that share at least two arms are needed")
         places = [_label(evidence, number) for number, evidence in enumerate(sources)]
         ranks = {
             arm: [1 + sum(one[other] > one[arm] for other in arms) for one in found] for arm in arms

@@ -165,7 +165,7 @@ class _Drawn(Sweeps):
             block for group in groups for block in add_figure(section.draw(self.drawing, group))
         ]
         if not added:
-            raise UserError(f"{self.title}: the sweep has not what it needs")
+            raise UserError(f"{self.title}: the sweep lacks what it needs")
         yield from added
         for group in groups if self.with_tables else ():
             yield from section.tables(group)

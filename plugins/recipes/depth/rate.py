@@ -42,7 +42,7 @@ class Rate(Sweep):
         entropy, values = known(jobs, "decision_bits"), int(known(jobs, "decision_values"))
         blind = {place: job for place, job in by_place.items() if _sees_no_query(job)}
         if not blind:
-            raise UserError("no arm under the budget that is not asked (as chat_log)")
+            raise UserError("no arm under the budget that sees no query (such as chat_log)")
         yield Text(
             f"Theorem 5: a memory that keeps R bits a decision, fewer than its entropy H, recalls "
             f"less than all. H is {entropy:.2f} bits here, of the {values} values that a decision "

@@ -13,7 +13,7 @@ from framework.reporting.blocks import Block, Heading, Text
 
 @register("section", "sessions")
 class Sessions(Section):
-    """What sessions took turn by turn, when tasks were resolved, who won, and quality for cost.
+    """Costs of sessions by turn, when tasks were resolved, win rates, and quality against cost.
 
     One model and budget at a time, where `typed_graph` and another arm were run: those with more
     have the recipes `sessions/...`.

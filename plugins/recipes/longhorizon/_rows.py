@@ -62,8 +62,8 @@ def read_rows(path: Path) -> list[Recorded]:
 
     Raises:
         UserError: no such file.
-        DataError: no CSV, a missing column, a value that is no number in [0, 1], or a row that
-            is there twice.
+        DataError: no CSV, a missing column, a value that is not a number in [0, 1], or a row that
+            appears twice.
     """
     try:
         with path.open(encoding="utf-8-sig", newline="") as file:
@@ -80,7 +80,7 @@ def read_rows(path: Path) -> list[Recorded]:
     for number, row in enumerate(rows, start=2):
         key = (row.arm, row.budget, row.case_id)
         if key in seen:
-            raise DataError(path, number, f"{' '.join(key)} is there twice")
+            raise DataError(path, number, f"{' '.join(key)} appears twice")
         seen.add(key)
     return rows
 
@@ -96,7 +96,7 @@ def _row(path: Path, number: int, line: dict[str, str]) -> Recorded:
         try:
             axes[axis] = float(line[axis])
         except (TypeError, ValueError):
-            raise DataError(path, number, f"{axis}: {line[axis]!r} is no number") from None
+            raise DataError(path, number, f"{axis}: {line[axis]!r} is not a number") from None
         if not 0 <= axes[axis] <= 1:
             raise DataError(path, number, f"{axis}: {axes[axis]} is outside [0, 1]")
     swept = line["stage"] not in _MAIN_STAGES

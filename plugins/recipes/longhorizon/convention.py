@@ -110,7 +110,7 @@ class PublishedDraws:
 
 @register("convention", "longhorizon")
 class LongHorizonConvention(Convention):
-    """The conventions of LongHorizon, section 6.1: to reproduce, not to conclude."""
+    """The conventions of LongHorizon 6.1: to reproduce its numbers, not to draw conclusions."""
 
     def compare(
         self, rows: Iterable[Mapping[str, Any]], axes: Sequence[str], baseline: str | None

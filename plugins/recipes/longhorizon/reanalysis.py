@@ -13,7 +13,7 @@ from framework.registry import register
 
 @register("reanalysis", "longhorizon")
 class LongHorizon(Reanalysis):
-    """LongHorizon's tables 1-8 from the CSV of its runs."""
+    """LongHorizon's tables 1-8, from the CSV of its runs."""
 
     def reanalyze(self, path: Path) -> Reanalyzed:
         from plugins.recipes.longhorizon._changes import changes

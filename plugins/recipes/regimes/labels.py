@@ -130,7 +130,7 @@ def _pool(run: Path) -> int:
 
 @register("labelling", "regimes")
 class RegimeLabels(Labelling):
-    """Failures of a loop's bare pipeline by regime (Regimes, table 2)."""
+    """Failures of a loop's bare pipeline, by regime (Regimes, table 2)."""
 
     file = "regimes"
     title = "the predicates beside the labels"

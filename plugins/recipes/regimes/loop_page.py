@@ -30,18 +30,18 @@ from plugins.recipes.regimes.loop_tables import (
 from plugins.recipes.regimes.opened import flags
 
 _STOPPED: Final = {
-    "no_failure_that_a_seam_reaches": "no failure was left that a seam reaches",
-    "all_reachable_regimes_exhausted": "every regime that a seam reaches had its attempts",
+    "no_failure_that_a_seam_reaches": "no failure was left that any seam reaches",
+    "all_reachable_regimes_exhausted": "every regime that a seam reaches has used up its attempts",
     "plateau": "several interim analyses in a row found no gain beyond the noise",
-    "max_candidates": "it had as many candidates as it may",
-    "max_promotions": "it had as many promotions as it may",
-    "author_has_nothing_more": "the author had nothing more",
+    "max_candidates": "it reached its limit of candidates",
+    "max_promotions": "it reached its limit of promotions",
+    "author_has_nothing_more": "the author had no more drafts",
 }
 _LEVEL: Final = 0.05
 """Two-sided level at which TEST confirms."""
 _LABELS: Final = {
     "rule-based": (
-        "Rule-based: a rule-based model read, which is no evidence about language models."
+        "Rule-based: a rule-based model was the reader; no evidence about language models."
     ),
     "llm": "Measured with a language model.",
 }
@@ -196,17 +196,19 @@ def _in_words(results: Mapping[str, Any]) -> str:
         f"Target {loop['target']}, author {loop['author']}, routing {loop['routing']}, gate "
         f"{loop['gate']}, seed {loop['seed']}. {splits['optimize']} cases of OPTIMIZE, "
         f"{splits['confirm']} of CONFIRM ({own}), {splits['test']} of TEST. The author was asked "
-        f"{stopped['asked']} times and had {stopped['drafts']} drafts"
+        f"{stopped['asked']} times and gave {stopped['drafts']} drafts"
     )
     if silent:
-        text += f" (none as {', '.join(f'#{n}' for n in silent)}: these count as attempts)"
+        text += f" (none for {', '.join(f'#{n}' for n in silent)}; these count as attempts)"
     text += (
-        f"; {len(results['analyses'])} of them came to an interim analysis of CONFIRM "
-        f"and {stopped['promotions']} promoted. "
+        f"; {len(results['analyses'])} of them reached an interim analysis of CONFIRM, "
+        f"and {stopped['promotions']} were promoted. "
     )
     if without := stopped["analyses"] - len(results["analyses"]):
-        text += f"{counted(without, 'more look')} at CONFIRM asked whether an edit could go. "
-    text += f"It stopped since {_STOPPED.get(reason, reason)} ({reason})"
+        text += (
+            f"CONFIRM was used {counted(without, 'more time')} to ask whether an edit could go. "
+        )
+    text += f"It stopped because {_STOPPED.get(reason, reason)} ({reason})"
     if stopped["exhausted"]:
         text += f"; exhausted: {', '.join(stopped['exhausted'])}"
     failures = ", ".join(f"{r} {n}" for r, n in results["baseline"]["failures"].items())
@@ -215,11 +217,11 @@ def _in_words(results: Mapping[str, Any]) -> str:
     if walls:
         text += f"; walls, which no seam reaches: {', '.join(walls)}"
     if unknown:
-        text += f"; left of no regime that a seam could reach: {', '.join(unknown)}"
+        text += f"; failures in no regime that a seam could reach: {', '.join(unknown)}"
     text += (
         f". Noise: the bare pipeline differed from itself in {noise['discordant']} cases of "
-        f"CONFIRM ({noise['net']:+d} net, {noise['kind']}), so that fewer than "
-        f"{noise['least_net_flips']} net flips are no gain."
+        f"CONFIRM ({noise['net']:+d} net, {noise['kind']}), so fewer than "
+        f"{noise['least_net_flips']} net flips do not count as a gain."
     )
     return text
 
@@ -241,12 +243,13 @@ def verdict(results: Mapping[str, Any], split: str) -> str:
     elif high < 0 and sure:
         says = "it refutes the gain: the final stack is worse"
     elif low > 0 or high < 0:
-        says = "the interval leaves out 0 and the test does not: it neither confirms nor refutes"
+        says = "the test does not reject, though the interval excludes 0: "
+        says += "it neither confirms nor refutes"
     else:
-        says = "the interval holds 0: it neither confirms nor refutes the gain"
+        says = "the interval contains 0: it neither confirms nor refutes the gain"
     limits = "" if low is None else f" [{low:+.3f}, {high:+.3f}]"
     n = found.get("failed_before", 0)
-    failed = f", {counted(n, 'case')} that failed before taken as after" if n else ""
+    failed = f", {counted(n, 'case')} with an error before counted as unchanged" if n else ""
     return (
         f"{CASES[split]}: {found['before']:.3f} before, {found['after']:.3f} after, "
         f"{found['delta']:+.3f}{limits}, {found['wrong_to_right']} fixed and "
@@ -257,11 +260,11 @@ def verdict(results: Mapping[str, Any], split: str) -> str:
 def _drafts(results: Mapping[str, Any], anchor: str) -> Iterator[Block]:
     """Every draft with what became of it and why; what the drafts say; the analyses."""
     if not results["candidates"]:
-        yield Text("The author had no draft.")
+        yield Text("The author gave no draft.")
         return
     yield from drafts(results, anchor)
     if not results["analyses"]:
-        yield Text("Nothing came to an interim analysis of CONFIRM.")
+        yield Text("No draft reached an interim analysis of CONFIRM.")
         return
     yield Text(_price(results))
     yield interim_analyses(results["analyses"], anchor)
@@ -271,17 +274,17 @@ def _price(results: Mapping[str, Any]) -> str:
     """What the interim analyses cost of the claim that a promotion helps."""
     levels = [a["alpha"] for a in results["analyses"] if a["alpha"] is not None]
     if not levels:
-        return "The gate judged nothing: nothing is claimed of a promotion."
+        return "The gate judged nothing, so a promotion is no evidence of a gain."
     n, spent = len(levels), sum(levels)
     if results["loop"]["fresh_confirm"]:
         return (
             f"Each of the {n} interim analyses had cases of its own and the level {levels[0]:g}. "
-            "Did no candidate help, some analysis would still pass a gate that asks for the bound "
-            f"with a chance of at most {min(1.0, spent):g}."
+            "If no candidate helped, the chance that some analysis still passes a gate on the "
+            f"bound would be at most {min(1.0, spent):g}."
         )
     return (
         f"All {n} interim analyses were on the same cases, so each had a smaller level than the "
-        f"one before: together they spent {spent:.4f}."
+        f"one before; together they spent alpha = {spent:.4f}."
     )
 
 
@@ -292,7 +295,7 @@ def _figures(
     anchor: str,
 ) -> Iterator[Block]:
     shown = [figures.measured(name, results) for name, results in members]
-    flipped = "Questions that the final stack answers otherwise than the bare pipeline"
+    flipped = "Questions that the final stack and the bare pipeline answer differently"
     if any(gained or lost for loop in shown for gained, lost, _ in loop.flips.values()):
         caption = f"{flipped}, by cases; at the end the change of accuracy. {kind}"
         yield from add_figure(figures.barcode(shown, f"{anchor}-flips", caption))

@@ -13,7 +13,7 @@ from framework.reporting.blocks import Block
 
 @register("section", "loop")
 class Loop(Section):
-    """Improvement loops, as Regimes' tables 1b and 1c and its figures 3 to 5 show them."""
+    """Improvement loops, shown as in Regimes' tables 1b and 1c and figures 3 to 5."""
 
     place = 100
     figures = ("loop-0-flips", "loop-0-funnel", "loop-0-trajectory")

@@ -10,7 +10,7 @@ from framework.registry import register
 
 @register("reanalysis", "regimes")
 class Regimes(Reanalysis):
-    """Regimes' tables 1b and 1c from the directory of its recorded loops."""
+    """Regimes' tables 1b and 1c, from the directory of its recorded loops."""
 
     def reanalyze(self, path: Path) -> Reanalyzed:
         from plugins.recipes.regimes._recorded import read_loops

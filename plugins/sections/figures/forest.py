@@ -45,19 +45,19 @@ def forest(group: Group) -> Drawing | None:
         legend(figure, handles(styles.values()), [f"budget {b}" for b in budgets])
     against = f"Each arm minus {reference}" if reference else "First arm minus second"
     effect = group.smallest_effect
-    band = f" The grey band is the smallest effect declared, ±{effect:g}." if effect else ""
+    band = f" The grey band is the declared smallest effect, ±{effect:g}." if effect else ""
     declared = "" if group.baseline or not reference else (
-        f" No baseline was declared: the pairs with {reference}, the first arm, are drawn, and the "
-        "table has them all."
+        f" No baseline was declared: only pairs with {reference}, the first arm, are drawn; the "
+        "table has all pairs."
     )  # fmt: skip
     return Drawing(
         name=f"forest-{group.index}",
         title="Paired differences on the same cases",
         caption=(
-            f"{against}, with 95% intervals, one panel an axis ({under(group)}). Filled: "
-            "told apart, as in the verdict: Holm-adjusted p < .05 over every comparison of the "
-            "sweep, and bounds within its family that leave out 0. Right of 0 is more; an axis "
-            f"where less is better says so.{band}{declared} {label_of(group, axes)}"
+            f"{against}, with 95% intervals, one panel per axis ({under(group)}). Filled markers: "
+            "the two arms are told apart, as in the verdict (Holm-adjusted p < .05 over all "
+            "comparisons of the sweep, and the bounds within the family exclude 0). Right of 0 is "
+            f"more; axes where less is better are marked.{band}{declared} {label_of(group, axes)}"
         ),
         alt=f"Forest plot of {len(pairs)} paired differences on {', '.join(axes)}: "
         + _told(rows, axes),

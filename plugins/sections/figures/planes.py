@@ -105,8 +105,8 @@ def commitment(group: Group) -> Drawing | None:
         caption=(
             "Commit rate (further right: decides more often) against accuracy among the decisions "
             "made, with 95% intervals of both. An arm at commit rate 1 never abstains. Where "
-            "answers state a confidence, the line shows what withdrawing the less sure ones gives. "
-            "The scales "
+            "answers state a confidence, the line shows the effect of withdrawing the least sure "
+            "ones. The scales "
             f"need not begin at 0 ({under(group)}). {label_of(group, axes)}"
         ),
         alt=f"Points: commit rate, then accuracy when committed. {said}",
@@ -139,7 +139,7 @@ def reliability(group: Group) -> Drawing | None:
         title="Reliability",
         caption=(
             "Share right among the answers of each tenth of stated confidence, with 95% limits. "
-            "Below the dotted line an answer is surer than it is right "
+            "Below the dotted line answers are overconfident "
             f"({under(group)}). {label_of(group, ['kappa', 'leak'])}"
         ),
         alt=f"Reliability diagram; expected calibration error: {said}",
@@ -176,8 +176,8 @@ def risk_coverage(group: Group) -> Drawing | None:
         title="Risk and coverage",
         caption=(
             "Share wrong among the answers with the highest stated confidence, as more of them are "
-            "committed to, with pointwise 95% bands. Lower is better; a flat line is a confidence "
-            f"that says nothing ({under(group)}). {label_of(group, ['kappa', 'leak'])}"
+            "accepted, with pointwise 95% bands. Lower is better; a flat line means that "
+            f"confidence is uninformative ({under(group)}). {label_of(group, ['kappa', 'leak'])}"
         ),
         alt=f"Risk-coverage curves; area under the curve: {said}",
         figure=figure,
@@ -236,17 +236,15 @@ def pareto(group: Group) -> Drawing | None:
         if logarithmic:
             panel.set_xscale("log")
         legend(figure, handles(arms.values(), hollow=True), list(arms))
-    beside = (
-        "" if places == costs else "Points of about one cost are drawn side by side around it. "
-    )
+    beside = "" if places == costs else "Points of about the same cost are drawn side by side. "
     size = f"The larger the marker, the larger the budget ({', '.join(budgets)}). "
     return Drawing(
         name=f"pareto-{group.index}",
         title="Accuracy and cost",
         caption=(
             f"{_named(axis).capitalize()} with 95% intervals against {_UNITS[unit]}. "
-            f"{size if len(budgets) > 1 else ''}The broken line joins what nothing matches or "
-            f"beats on both, by the estimates alone ({under(group)}). {beside}"
+            f"{size if len(budgets) > 1 else ''}The dashed line joins the arms that no other "
+            f"arm matches or beats on both, by the estimates alone ({under(group)}). {beside}"
             + label_of(group, [axis])
         ),
         alt=f"Plane of cost and {_named(axis)}; on the frontier: "

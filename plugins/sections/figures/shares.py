@@ -57,11 +57,11 @@ def decomposition(group: Group) -> Drawing | None:
         name=f"decomposition-{group.index}",
         title="Retention and use",
         caption=(
-            "Left: success, split into cases whose view sufficed (P_ret kappa), cases right all "
-            "the same ((1 − P_ret) leak), and cases right by a default or a forced choice. Middle: "
-            "how often the view sufficed. Right: success by a determined answer given that it did "
-            "(kappa), and given that it did not (leak). Cases in which abstaining is right are "
-            f"left out. 95% intervals ({where}). "
+            "Left: success, split into cases right from a view that sufficed (P_ret kappa), right "
+            "from one that did not ((1 − P_ret) leak), and right by a default or a forced choice. "
+            "Middle: how often the view sufficed. Right: success by a determined answer if it did "
+            "(kappa), and if it did not (leak). Cases in which abstaining is right are left out. "
+            f"95% intervals ({where}). "
             + label_of(group, [a for a in ("p_ret", "kappa", "leak") if group.has(a)])
         ),
         alt="Bars of success, retention and use by arm and budget: "
@@ -175,11 +175,11 @@ def failures(group: Group) -> Drawing | None:
         name=f"failures-{group.index}",
         title="Failures by what the view held",
         caption=(
-            f"Share of all cases that were wrong because something the decision needs was not in "
-            f"the view, and that were wrong although all of it was, with 95% intervals "
+            "Share of all cases that were wrong because something the decision needs was not in "
+            "the view, and that were wrong although all of it was in the view, with 95% intervals "
             f"({under(group)}). {label_of(group, ['kappa', 'leak'])}"
         ),
-        alt="Bars: share wrong with something missing, and share wrong with all in the view. "
+        alt="Bars: share wrong with something missing, and share wrong with all of it in the view. "
         + "; ".join(told),
         figure=figure,
     )

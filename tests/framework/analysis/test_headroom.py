@@ -69,7 +69,9 @@ def test_the_page_says_it_in_a_line_a_budget() -> None:
     ]
     alike = made("a", [1, 0]), made("b", [1, 0])
     (none,) = told(telling_cases=telling_cases([s for s, _ in alike], [r for _, r in alike]))
-    assert none.endswith("by success 0 of 2. Another budget may; more cases hardly.")
+    assert none.endswith(
+        "by success 0 of 2. Another budget may tell them apart; more cases hardly will."
+    )
     assert told() == []
 
 

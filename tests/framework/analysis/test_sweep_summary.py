@@ -342,7 +342,9 @@ def test_a_sweep_says_of_how_many_cases_a_model_s_figures_are() -> None:
     assert "always DENY would be right in at most 0.60" in found.caption
     assert f"figures with † are of {len(ALL) - 3}" in found.caption
     said = [block.text for block in notes(evidence) if isinstance(block, Note)]
-    assert any("x at tight: in 2 of 8 rows nothing was asked (not offered)" in s for s in said)
+    assert any(
+        "x at tight: in 2 of 8 rows no answer was asked for (not offered)" in s for s in said
+    )
 
 
 def test_a_sweep_knows_which_systems_of_others_were_tested_before_their_runs() -> None:

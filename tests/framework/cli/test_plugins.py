@@ -65,11 +65,11 @@ def test_an_unknown_command_is_status_2(capsys: pytest.CaptureFixture[str]) -> N
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("verify", "Exit status: 0 all is as it was, 1 something is not"),
+        ("verify", "Exit status: 0 nothing changed, 1 something changed"),
         ("replay", "Exit status: 0 all are the same, 1 something differs"),
         ("submit", "usage: decisionbench submit --name NAME --key FILE [--out FILE] SWEEP|RUN"),
-        ("differ", "a column of results, such as p_ret"),
-        ("compare", "of a sweep: all its runs"),
+        ("differ", "a column, such as p_ret"),
+        ("compare", "a sweep stands for all its runs"),
     ],
 )
 def test_the_help_of_a_command_says(
@@ -157,7 +157,7 @@ def test_every_command_takes_a_folder_of_options(
     assert re.search(r"\n  mem0_raw +mem0ai [\d.]+ with infer=False: each event is", more)
     assert "sharp" not in framework(capsys, "list", "arch").out
     experiments = framework(capsys, "list", "experiment").out
-    assert "\n  quickstart             The main job: " in experiments
+    assert "\n  quickstart             A first sweep: " in experiments
     assert "\n  depth/decay_ablation   Recency of edges (Depth 11.7, figure 27)" in experiments
     assert (
         framework(capsys, "list", "--config-dir=no").mistake

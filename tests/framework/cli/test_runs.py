@@ -179,7 +179,7 @@ def test_runs_that_differ_in_more_than_the_arm(
     run(capsys, *HOTPOT, "arch=bm25", "budget=loose", "hydra.run.dir=loose")
     told = framework(capsys, "compare", "none", "loose").mistake
     assert told.startswith("nothing to compare: ")
-    assert "loose is compared with nothing: it differs in budget" in told
+    assert "loose is not compared: it differs in budget" in told
 
 
 def test_what_is_compared_on_shared_cases_is_of_these_alone(
@@ -223,7 +223,7 @@ def test_runs_with_other_prompts_or_budgets_by_another_tokenizer(
         summary["run"][name] = "another"
         (run_ / "summary.json").write_text(json.dumps(summary))
         told = framework(capsys, "compare", "bm25", f"other-{name}").mistake
-        assert f"other-{name} is compared with nothing: it differs in {name}" in told
+        assert f"other-{name} is not compared: it differs in {name}" in told
     edit(place / "none/manifest.json", b'"tokenizer": "decisionbench', b'"tokenizer": "other')
     message = framework(capsys, "compare", "bm25", "none").mistake
     assert message.startswith("bm25 and none differ in tokenizer (decisionbench-v1, other-v1)")
@@ -241,7 +241,7 @@ def test_a_smallest_effect_can_be_declared(capsys: pytest.CaptureFixture[str], p
     run(capsys, *HOTPOT, "arch=bm25", "arch.k1=1.4", "hydra.run.dir=alike")
     given = ("compare", "bm25", "alike", "--axes", "mrr", "--smallest-effect")
     done = framework(capsys, *given, "0.9").out
-    assert "declared as 0.9" in " ".join(done.split())
+    assert "declared smallest effect is 0.9" in " ".join(done.split())
     # Nothing here is shown to fail where both succeed, so nothing is called equivalent.
     assert "+0.00=" not in done
     assert framework(capsys, *given, "2").mistake.startswith("--smallest-effect: 2 given")
@@ -587,7 +587,7 @@ def test_a_page_of_a_run_is_written_nowhere_else(
     capsys: pytest.CaptureFixture[str], place: Path
 ) -> None:
     told = framework(capsys, "report", "bm25", "--to", "elsewhere").mistake
-    assert told == "--to is for --recipe; the page of a run or sweep stands in its directory"
+    assert told == "--to is for --recipe; the page of a run or sweep is in its directory"
     assert not (place / "elsewhere").exists()
 
 

@@ -20,7 +20,7 @@ from plugins.gates.noninferiority import Noninferiority
 from tests.launching import framework
 from tests.trivial import trivial_plan
 
-TOLD = r"^axis zz_mine \(\S*test_axes\): column (\w+) is that of axis \w+ \(plugins\.\S+\)$"
+TOLD = r"^axis zz_mine \(\S*test_axes\): column (\w+) belongs to axis \w+ \(plugins\.\S+\)$"
 
 
 class Mine(Axis[NoSettings]):
@@ -94,7 +94,7 @@ def test_the_list_says_so_behind_what_there_is(
     assert done.status == 2
     assert "  zz_mine " in done.out
     assert done.err.strip().count("\n") == 0
-    assert "column frp is that of axis" in done.err
+    assert "column frp belongs to axis" in done.err
 
 
 def test_columns_of_its_own_are_fine(mine: Callable[..., type[Axis[Any]]]) -> None:
@@ -104,7 +104,7 @@ def test_columns_of_its_own_are_fine(mine: Callable[..., type[Axis[Any]]]) -> No
 
 
 def test_the_conformance_suite_finds_it_too() -> None:
-    with pytest.raises(AssertionError, match="column frp is that of axis"):
+    with pytest.raises(AssertionError, match="column frp belongs to axis"):
         check_declarations(Mine, NoSettings())
 
 

@@ -14,10 +14,14 @@ from tests.trivial import TrivialArch, TrivialDomain, trivial_plan
 @pytest.mark.parametrize(
     ("name", "value", "said"),
     [
-        ("provides", (), "provides: nothing"),
+        ("provides", (), "provides: empty"),
         ("provides", ("trivial", "factz"), "provides: no axis needs 'factz'; did you mean 'facts'"),
-        ("provides", ("trivial", "trivial"), "provides: a word stands twice"),
-        ("provides", ("trivial", "success"), "success_axis: success is provided, say where"),
+        ("provides", ("trivial", "trivial"), "provides: a word appears twice"),
+        (
+            "provides",
+            ("trivial", "success"),
+            "success_axis: required, as the domain provides success",
+        ),
         ("headline", (), "headline: no columns"),
         ("headline", ("rihgt",), "headline: rihgt is no column .*; did you mean 'right'"),
         ("success_axis", "rihgt", "success_axis: rihgt is no column .*; did you mean 'right'"),

@@ -424,7 +424,7 @@ def test_configuration_files_that_changed_are_refused(
     (options / "sharp.yaml").write_text(text.replace("0.4", "0.5"))
     before = everything_in(place)
     message = run(capsys, "resume=one").mistake
-    assert message == "resume=one: the configuration files are not what they were"
+    assert message == "resume=one: the configuration files have changed"
     assert "the configuration of hotpotqa" in run(capsys, "resume=many").mistake
     assert everything_in(place) == before
     (options / "sharp.yaml").write_text(text)

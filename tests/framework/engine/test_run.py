@@ -70,7 +70,7 @@ def test_two_cases_of_one_id_are_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ids: str
 ) -> None:
     renamed(monkeypatch, *ids)
-    with pytest.raises(UserError, match=f"^domain=trivial: two cases of the id '{ids[-1]}'$"):
+    with pytest.raises(UserError, match=f"^domain=trivial: two cases have the id '{ids[-1]}'$"):
         execute(trivial_plan(n_cases=len(ids)), tmp_path / "run")
     assert load_state(tmp_path / "run").finished is None
 
@@ -127,7 +127,7 @@ def test_gold_that_is_no_decision_is_an_error_and_no_wrong_answer(
     whole = TrivialDomain.cases
     monkeypatch.setattr(TrivialDomain, "cases", lambda *a: map(odd, whole(*a)))
     outcome = execute(trivial_plan(n_cases=2, max_errors=2), tmp_path / "run")
-    said = "gold decision 'MAYBE' is none of the task card's"
+    said = "gold decision 'MAYBE' is not a decision of the task card"
     assert outcome.summary is not None
     assert outcome.summary["errors"]["n"] == 2
     assert said in outcome.summary["errors"]["commonest"]
@@ -142,7 +142,7 @@ def test_an_id_that_is_a_number_is_refused_before_anything_is_measured(
         "cases",
         lambda *a: (replace(c, id=7) for c in whole(*a)),  # type: ignore[arg-type]
     )
-    with pytest.raises(UserError, match=r"case 7 of history '.*': ids are texts"):
+    with pytest.raises(UserError, match=r"case 7 of history '.*': ids must be text"):
         execute(trivial_plan(n_cases=2), tmp_path / "run")
 
 

@@ -14,8 +14,8 @@ from tests.launching import HOTPOT, everything_in, framework, run
 KEY = "a-key-of-more-than-twelve"
 READS = "${oc.env:A_SERVICE_API_KEY}"
 CLOSED = (
-    "the environment is not read in a configuration, as that is stored; a key is named by "
-    "api_key_env, or by {env.NAME} in a mapping"
+    "a configuration can't read the environment, as it is stored; name a key by api_key_env, "
+    "or by {env.NAME} in a mapping"
 )
 
 
@@ -94,7 +94,7 @@ def test_a_key_as_it_stands_is_refused(
     done = run(capsys, *HOTPOT, override)
     assert done.mistake == (
         f"{where}: it holds the value of the environment variable A_SERVICE_API_KEY; a "
-        "configuration is stored, so a key stays in the environment"
+        "configuration is stored, so keep the key in the environment"
     )
     assert everything_in(tmp_path) == {}
 

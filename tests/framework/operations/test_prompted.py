@@ -205,9 +205,9 @@ def test_what_was_bound_first_stays(tmp_path: Path) -> None:
     [
         ({"user": "{question} {record} {view}"}, r"user\.md: no slot \{view\}.*allowed: question"),
         ({"user": "{question}"}, r"user\.md: the slot \{record\} is missing"),
-        ({"user": "{question} {record} {"}, r"user\.md: .*doubled"),
-        ({"user": "{question} {record:>9}"}, r"user\.md: \{record\} is no slot"),
-        ({"user": "{question} {record} {}"}, r"user\.md: \{\} is no slot"),
+        ({"user": "{question} {record} {"}, r"user\.md: .*brace twice"),
+        ({"user": "{question} {record:>9}"}, r"user\.md: \{record\} is not a slot"),
+        ({"user": "{question} {record} {}"}, r"user\.md: \{\} is not a slot"),
         ({"schema": "{"}, r"schema\.json:1: not JSON"),
         ({"schema": '{"properties": {"answer": {}}}'}, r"schema\.json: the keys"),
         ({"rules": '{"a": 1}'}, r"rules\.json: an object of texts"),

@@ -87,7 +87,7 @@ def test_a_recipe_overwrites_no_page_but_a_recipes(
     assert pages.write_recipe("tests/lists", [sweep], sweep / "page") == (first, text)
     for name in ("report.md", "report.html"):
         (sweep / name).write_text("a run's")
-        with pytest.raises(UserError, match=f"{name} is there, and no recipe made it"):
+        with pytest.raises(UserError, match=f"{name} exists, and no recipe made it"):
             pages.write_recipe("tests/lists", [sweep], sweep)
         assert (sweep / name).read_text() == "a run's"
         assert not (sweep / "figures").exists()

@@ -92,4 +92,4 @@ def test_a_loops_edits_are_left_out(tmp_path: Path) -> None:
 
 def test_a_recipe_is_not_redacted(capsys: pytest.CaptureFixture[str]) -> None:
     told = framework(capsys, "report", "--recipe", "depth/F016", "--redact").mistake
-    assert told == "--redact is of a run or sweep; a recipe shows recorded rows"
+    assert told == "--redact is for a run or sweep; a recipe shows recorded rows"

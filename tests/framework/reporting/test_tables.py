@@ -69,7 +69,7 @@ def test_a_run_shows_errors_and_what_is_rule_based(
     assert 0 < failed < 12
     print_run(outcome.summary)
     out = capsys.readouterr().out
-    assert f"Rows that failed: trivial at trivial: {failed} ({failed} RuntimeError)" in out
+    assert f"Failed rows: trivial at trivial: {failed} ({failed} RuntimeError)" in out
     assert "no evidence about language models" in " ".join(out.split())
 
 

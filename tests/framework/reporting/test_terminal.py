@@ -102,6 +102,6 @@ def test_what_is_folded_is_left_to_the_page_where_there_is_one(
 ) -> None:
     block = Details("All of it", [Text("inside")])
     print_blocks([block])
-    assert capsys.readouterr().out == "(All of it: in the page)\n"
+    assert capsys.readouterr().out == "(All of it: on the page)\n"
     print_blocks([block], folded=False)
     assert capsys.readouterr().out == "inside\n"

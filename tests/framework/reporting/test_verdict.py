@@ -51,7 +51,7 @@ def test_an_interval_without_0_that_decides_nothing_is_explained() -> None:
     means = {"x": [1.0] * 6, "y": [0.0] * 6, "z": [0.0] * 6}
     text = said(combine(*(job(arm, {"eda": m}) for arm, m in means.items()), baseline="y"))
     assert "better than y: +1.00 (+" in text
-    assert "undecided once adjusted for all comparisons" in text
+    assert "undecided after adjustment for all comparisons" in text
 
 
 def test_where_rules_made_the_best_memory_the_best_without_a_model_is_named_too() -> None:
@@ -60,19 +60,19 @@ def test_where_rules_made_the_best_memory_the_best_without_a_model_is_named_too(
     arms[0][0]["axes"]["eda"]["kind"] = "rule-based"
     first, *_ = sentences(combine(*arms, baseline="y"))
     assert first.startswith("Highest eda: at tight (1,000 tokens) ruled, 1.00†, better than y")
-    assert ", and of arms without † x, 0.50, " in first
+    assert ", and among arms without † x, 0.50, " in first
     assert "of arms without" not in said(combine(arms[0], arms[1], arms[3]))
     assert "of arms without" not in said(combine(*arms[1:]))
 
 
 def test_arms_of_one_mean_lead_together() -> None:
     text = said(combine(job("x", {"eda": HALF}), job("y", {"eda": HALF}), job("z", {"eda": NONE})))
-    assert "x and y alike, 0.50" in text
+    assert "x and y tied, 0.50" in text
 
 
 def test_a_leader_some_of_whose_rows_failed_is_told_with_them() -> None:
     arms = [job("x", {"eda": ALL}, errors=[0, 3]), job("y", {"eda": NONE}, errors=[1])]
-    assert "(1,000 tokens) x, 1.00 without 2 rows that failed, " in said(combine(*arms))
+    assert "(1,000 tokens) x, 1.00, not counting 2 failed rows, " in said(combine(*arms))
 
 
 def test_where_lower_is_better_the_lowest_leads() -> None:
@@ -143,7 +143,7 @@ def _adapted(
 
 
 def test_a_system_of_others_that_is_no_better_than_no_memory_is_suspected() -> None:
-    suspected = "Suspected adapter fault, as with no memory or worse: theirs at tight ("
+    suspected = "Suspected adapter fault (no better than no memory): theirs at tight ("
     assert f"{suspected}eda 0.00, floor 0.50)" in _adapted(900, HALF, NONE, adapted=True)
     assert f"{suspected}surface_ceiling 0.00, floor 0.00)" in _adapted(900, NONE, ALL, adapted=True)
     assert f"{suspected}it shows nothing in any case, " in _adapted(0, NONE, HALF, adapted=True)
@@ -156,7 +156,7 @@ def test_a_system_of_others_that_is_no_better_than_no_memory_is_suspected() -> N
     assert f"{suspected}surface_ceiling 0.00, floor 0.00)" in above_it
     below_it = _adapted(900, HALF, NONE, adapted=True, ours=(NONE, NONE))
     assert "Suspected" not in below_it
-    excused = "Worse than no memory, which no arm of ours is above either: theirs at tight ("
+    excused = "Worse than no memory, and no arm of ours is above it either: theirs at tight ("
     assert f"{excused}eda 0.00, floor 0.50)." in below_it
     worse = _adapted(900, HALF, NONE, adapted=True, floor=ALL, ours=(HALF, ALL))
     assert f"{suspected}eda 0.00, floor 1.00)" in worse, "an arm of ours is shown to be better"
@@ -177,7 +177,7 @@ def test_a_system_of_others_that_is_no_better_than_no_memory_is_suspected() -> N
     assert any(pair.items() <= row.items() for row in found["comparisons"])
     assert f"{excused}eda 0.00, floor 1.00)." in said(found), "gold is no memory of ours"
     both = _adapted(900, NONE, NONE, adapted=True, ours=(HALF, NONE))
-    assert f"{suspected}surface_ceiling 0.00, floor 0.00, eda 0.00, floor 0.50, which no" in both
+    assert f"{suspected}surface_ceiling 0.00, floor 0.00, eda 0.00, floor 0.50, and no" in both
 
 
 def test_gold_that_keeps_less_than_the_whole_history_is_told() -> None:
@@ -185,8 +185,8 @@ def test_gold_that_keeps_less_than_the_whole_history_is_told() -> None:
         gold = job("gold", {"p_ret": kept}, sees_gold=True, could_fill=fill, **changed)
         return said(combine(gold, job("all", {"p_ret": ALL}, unbudgeted=True)))
 
-    wrong = "The gold of domain is wrong or lacks something: gold, which is shown it whole, "
-    assert f"{wrong}has p_ret 0.500 at tight, all 1.000." in told(HALF)
+    wrong = "The gold of domain is wrong or incomplete: gold, which shows all of it, "
+    assert f"{wrong}has p_ret 0.500 at tight; all has 1.000." in told(HALF)
     assert "The gold of" not in told(ALL)
     assert "The gold of" not in told(HALF, 0.25), "it did not fit"
     assert "The gold of" not in told(HALF, errors=[0]), "they are not of the same cases"
@@ -220,17 +220,17 @@ def test_a_verdict_has_three_to_five_sentences(n_settings: int, failed: bool) ->
     ]  # fmt: skip
     found = sentences({**combine(*jobs, baseline="b"), "baseline": "b"})
     assert 3 <= len(found) <= 5, found
-    assert any("of arms without † " in text for text in found)
+    assert any("among arms without † " in text for text in found)
     assert not [text for text in found if ". " in text], "each is one sentence"
     told = len([text for text in found if "Highest" in text])
     settings = told if n_settings > 1 else 1
     if n_settings > settings:
         left = n_settings - settings
         assert f"In the tables: {left} more setting{'s' * (left > 1)}." in found
-    assert found[-1].startswith("Not decided") or found[-1].startswith("All ")
+    assert found[-1].startswith("Undecided") or found[-1].startswith("All ")
     assert "model" in found[-2]
     if not failed:
-        assert any("building the memory included" in text for text in found)
+        assert any("including building the memory" in text for text in found)
 
 
 def test_whether_a_language_model_took_part() -> None:
@@ -247,7 +247,7 @@ def test_whether_a_language_model_took_part() -> None:
     asked["axes"]["eda"]["kind"] = "judged by rules"
     text = said(combine((asked, rows)))
     assert "x, 0.50§" in text
-    assert "A language model took part (m-1); what is marked § was judged by rules." in text
+    assert "A language model took part (m-1); values marked § were judged by rules." in text
     silent, rows = job("x", {"p_ret": HALF}, model_kind="llm", model="m-1")
     assert "m-1 answered nothing: every figure is model-free." in said(combine((silent, rows)))
 
@@ -272,7 +272,7 @@ def test_one_run_says_that_it_compares_nothing() -> None:
     (_, listing, *_) = verdict(of_run(summary))
     assert isinstance(listing, Listing)
     assert listing.items[0] == "eda: at tight (1,000 tokens) x, 0.50."
-    assert listing.items[-1].startswith("One arm alone is neither good nor bad")
+    assert listing.items[-1].startswith("One arm alone can't be called good or bad")
 
 
 @pytest.mark.slow
@@ -316,7 +316,7 @@ def test_a_sweep_that_was_read_says_of_success_too(
     text = said(read_json(tmp_path / "many/sweep.json"))
     assert "Highest surface_ceiling: " in text
     assert "Highest eda (right answers): " in text
-    assert "A right answer costs, in tokens of models, building the memory included" in text
+    assert "Cost of a right answer in model tokens, including building the memory" in text
 
 
 def told(*jobs: Any, **changed: Any) -> list[str]:
@@ -351,7 +351,7 @@ def _held(found: dict[str, Any], *arms: str) -> dict[str, Any]:
 
 def test_why_a_leader_is_not_told_apart_is_said_in_a_few_words() -> None:
     arms = [job(arm, {"eda": ALL if arm == "x" else NONE}) for arm in "xyz"]
-    held = "the bounds within the family hold 0"
+    held = "the bounds within the family contain 0"
     text = said(_held(combine(*arms), "x"))
     assert f"x, 1.00, not told apart from y and z ({held})" in text
     alone = said(_held(combine(*arms[:2], baseline="y"), "x"))
@@ -368,8 +368,8 @@ def test_the_undecided_are_told_by_what_left_them_so() -> None:
     for row, (conclusion, p) in zip(found["comparisons"], kinds, strict=True):
         row.update(conclusion=conclusion, holm_p=p)
     assert sentences(found)[-1] == (
-        "Not decided, which is not equal: 5 of 6 comparisons (1 because of too few cases, 2 with p "
-        "not below .05, 1 as the bounds within the family hold 0, 1 equivalent)."
+        "Undecided, which does not mean equal: 5 of 6 comparisons (1 because of too few cases, 2 "
+        "with p not below .05, 1 because the bounds within the family contain 0, 1 equivalent)."
     )
 
 
@@ -388,8 +388,8 @@ def test_controls_alone_have_no_leader() -> None:
     ends = [whole, job("oracle", {"eda": ALL}, sees_gold=True)]
     first, *rest = sentences(combine(floor, *ends))
     assert first == (
-        "Only controls were run (none, full_context and oracle), which mark what can be reached: "
-        "no memory leads."
+        "Only controls were run (none, full_context and oracle), which show the limits: no memory "
+        "leads."
     )
     assert "Highest" not in " ".join(rest)
     assert leading_job(of_sweep(combine(floor, *ends)).groups) is None

@@ -106,7 +106,7 @@ def test_who_was_killed_inside_keeps_nobody_out(tmp_path: Path) -> None:
 
 def test_figures_are_not_written_through_a_link(tmp_path: Path) -> None:
     (tmp_path / "figures").symlink_to(tmp_path)
-    with pytest.raises(UserError, match="a link, where a directory of the report's belongs"):
+    with pytest.raises(UserError, match="a symbolic link, where the report needs a directory"):
         FigureWriter(tmp_path / "figures")
 
 

@@ -267,9 +267,9 @@ class DecidesOtherwise(Good):
 BROKEN: list[tuple[type[Domain[Any]], str]] = [
     (declaring(__doc__=""), "docstring"),
     (declaring(provenance=replace(Good.provenance, licence=" ")), "licence is empty"),
-    (declaring(provides=()), "provides: nothing"),
+    (declaring(provides=()), "provides: empty"),
     (declaring(provides=("trival",)), "no axis needs 'trival'; did you mean 'trivial'"),
-    (declaring(provides=("trivial", "trivial")), "a word stands twice"),
+    (declaring(provides=("trivial", "trivial")), "a word appears twice"),
     (declaring(axes=lambda: ("trivial", "trivial")), "two of them fill right"),
     (declaring(provides=("trivial", "evidence")), "provides: evidence: .*none of 20 cases has any"),
     (declaring(headline=("wrong",)), "wrong is no column"),

@@ -222,7 +222,7 @@ def test_differences_of_a_sweep_are_corrected_beside_those_of_the_verdicts(
     assert "corrected_delta" in Path("s/comparison.csv").read_text()
     assert framework(capsys, "report", "s").status == 0
     page = Path("s/report.md").read_text()
-    assert "Differences in answer_correct are of the judge's verdicts as they are" in page
+    assert "Differences in answer_correct are between the judge's uncorrected verdicts" in page
     assert "| difference | corrected |" in page
 
 
@@ -372,7 +372,10 @@ def test_a_calibration_is_of_one_judge(
     assert "is there already" in again.mistake
     Path("other.json").write_text("{}")
     for words, said in (
-        (("judge.order=listed", "judge.calibration=rates.json"), "is of another judge, judge=llm:"),
+        (
+            ("judge.order=listed", "judge.calibration=rates.json"),
+            "is for another judge, judge=llm:",
+        ),
         (("judge.calibration=nowhere.json",), "can't be read"),
         (("judge.calibration=other.json",), "was not written by `calibrate JUDGE --out`"),
     ):

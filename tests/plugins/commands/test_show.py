@@ -203,7 +203,7 @@ def test_an_arm_is_chosen_by_its_label(capsys: pytest.CaptureFixture[str]) -> No
     assert "r has no arm 'bm25'; did you mean 'bm25(k1=2)'?" in other.mistake
     for wrong in ("arn=bm25(k1=2)", "other"):
         done = framework(capsys, "show", "r", "case=fx01", wrong)
-        assert f"show: {wrong}: of a run give case=ID" in done.mistake
+        assert f"show: {wrong}: with a run give only case=ID" in done.mistake
 
 
 def test_a_case_that_failed_shows_its_error(

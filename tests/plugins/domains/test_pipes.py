@@ -72,5 +72,5 @@ def test_a_calibration_and_a_model_are_files(
         settings = settings_of(judge, {"calibration": path})
         with pytest.raises(UserError, match=f"{path}: can't be read: neither a file nor a folder"):
             settings.identity()
-        with pytest.raises(UserError, match=f"{path}: no model that can be read: "):
+        with pytest.raises(UserError, match=f"{path}: not a readable model: "):
             settings_of(local, {"path": path}).identity()

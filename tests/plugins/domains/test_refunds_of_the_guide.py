@@ -61,7 +61,7 @@ MISTAKES = {
     "days in words": (line(days="ten"), ":1: days: a whole number expected"),
     "a fact that no document says": (line(days=13), ":1: documents: none says 'Days since"),
     "no policy": (line(documents=FIRST["documents"][1:]), ":1: documents: none of kind policy"),
-    "an id twice": (line() + b"\n" + line(), ":2: r1 is there twice"),
+    "an id twice": (line() + b"\n" + line(), ":2: r1 appears twice"),
 }
 
 

@@ -48,7 +48,7 @@ def test_mlflow_reads_each_case_as_a_trace_and_as_a_record(
     words = ["export", str(run), "--to", "mlflow", str(path), f"case={first}", f"case={second}"]
     done = framework(capsys, *words)
     assert done.status == 0, done.err
-    assert f"2 traces; to look at: mlflow ui --backend-store-uri sqlite:///{path}" in done.out
+    assert f"2 traces; open it with: mlflow ui --backend-store-uri sqlite:///{path}" in done.out
     assert [file.name for file in tmp_path.iterdir()] == ["traces.db"]
     assert mlflow.get_tracking_uri() == before
     assert "Failed" not in done.err
@@ -112,7 +112,9 @@ def test_a_case_that_the_run_has_not_is_told(
     words = ["export", str(run), "--to", "mlflow", str(tmp_path / "x.db")]
     told = framework(capsys, *words, "case=nobody").mistake
     assert told.startswith(f"{run} has no case 'nobody': it has ")
-    assert framework(capsys, *words, "arm=x").mistake == "export: 'arm=x' is no case=ID"
+    assert (
+        framework(capsys, *words, "arm=x").mistake == "export: 'arm=x' is not of the form case=ID"
+    )
     assert list(tmp_path.iterdir()) == []
 
 

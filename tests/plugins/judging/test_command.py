@@ -89,7 +89,7 @@ def test_a_table_of_judges(capsys: pytest.CaptureFixture[str], tmp_path: Path) -
         (lambda t: t.replace("3,a", "2,a"), "t.csv:6: one_rcs: judged twice"),
         (lambda t: t.replace("case_id", "case"), "columns case_id and JUDGE_AXIS expected"),
         (lambda t: t.replace("_rcs", "_racs"), "columns case_id and JUDGE_AXIS expected"),
-        (lambda t: t.replace("other_rcs", "other"), "two judges at least"),
+        (lambda t: t.replace("other_rcs", "other"), "at least two judges"),
     ],
 )
 def test_a_bad_table_is_told(
@@ -137,7 +137,7 @@ def test_choices_must_be_there(capsys: pytest.CaptureFixture[str], tmp_path: Pat
         (("--axes", "rsc"), "--axes: no 'rsc' here; did you mean 'rcs'"),
         (("--judges", "oter,one"), "did you mean 'other'"),
         (("--arms", "a,z"), "--arms: no 'z' here"),
-        (("--judges", "one"), "two judges at least"),
+        (("--judges", "one"), "at least two judges"),
     ):
         assert said in framework(capsys, "judges", str(file), *words).mistake
 
@@ -240,7 +240,7 @@ def test_mistakes_with_sheets(
         rows = list(csv.reader(file))
     with sheet.open("w", newline="") as file:
         csv.writer(file).writerows([*rows, rows[-1]])
-    assert "is there twice" in mistake("--read", str(sheet))
+    assert "appears twice" in mistake("--read", str(sheet))
     sheet.write_text("id,label\n000000000000,yes\n")
     assert "1 id of no verdict here, as 000000000000" in mistake("--read", str(sheet))
     sheet.write_text("a,b\n")

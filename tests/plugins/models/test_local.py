@@ -383,7 +383,7 @@ def test_settings_that_mean_nothing_here_are_refused() -> None:
     [
         (None, "there is no such file"),
         (b"GGUF", "not a whole GGUF file"),
-        (b"none" * 10, "no model that can be read: not a GGUF file of version 2 or 3"),
+        (b"none" * 10, "not a readable model: not a GGUF file of version 2 or 3"),
     ],
 )
 def test_a_file_that_is_no_model_is_told_in_one_line(

@@ -256,7 +256,7 @@ def test_runs_that_differ_in_more_than_the_arm_are_not_mixed(
     other = ("arch=bm25", "model=rule_based_blind", *LOAN, *CASES, "hydra.run.dir=blind")
     run(capsys, *other)
     message = framework(capsys, "prereg", "judge", str(conf), str(sweep), "blind").mistake
-    assert message.endswith("differ in model: judge them apart")
+    assert message.endswith("differ in model: judge them separately")
     run(capsys, "arch=bm25", *LOAN, *CASES, "gate=open", "hydra.run.dir=again")
     for command in (
         ("prereg", "judge", str(conf), str(sweep), "again"),
@@ -296,7 +296,7 @@ def test_settings_of_one_base_may_have_their_own_number_of_cases(
         run(capsys, *LOAN, f"arch={name}", f"n_cases={n}", f"hydra.run.dir={name}")
         runs.append(read_run(Path(name)))
     assert len(measured_in(runs, with_base).rows) == 7
-    with pytest.raises(UserError, match="differ in n_cases: judge them apart"):
+    with pytest.raises(UserError, match="differ in n_cases: judge them separately"):
         measured_in(runs, plan)
 
 

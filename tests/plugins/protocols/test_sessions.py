@@ -165,7 +165,9 @@ def test_guessing_sees_no_memory_and_no_gold(capsys: pytest.CaptureFixture[str])
 
 def test_a_domain_without_a_guess_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     given = ("domain=codebase", "protocol=sessions", "protocol.agent=guesses", "arch=none")
-    assert "protocol.agent=guesses: domain codebase has no guess" in run(capsys, *given).mistake
+    assert (
+        "protocol.agent=guesses: domain codebase can't make guesses" in run(capsys, *given).mistake
+    )
 
 
 @pytest.mark.slow
@@ -224,7 +226,7 @@ def test_a_domain_that_does_not_answer_back_is_refused(
     done = run(
         capsys, "domain=hotpotqa", f"domain.path={QUESTIONS}", "domain.unknown_file=true", *SHORT
     )
-    assert "does not say what comes back to an answer" in done.mistake
+    assert "gives no feedback on an answer" in done.mistake
 
 
 @pytest.mark.slow
@@ -476,6 +478,6 @@ def test_who_answers_back_is_told_by_the_contract() -> None:
     assert "lending/loans.py:" in found
     assert domain.use(case, "search_code", "no such words here", None).startswith("Nothing")
     Sessions(Sessions.Settings()).check(domain)
-    with pytest.raises(UserError, match="does not say what comes back"):
+    with pytest.raises(UserError, match="gives no feedback"):
         Sessions(Sessions.Settings()).check(object.__new__(type("Silent", (), {"name": "silent"})))
     assert ENDED == "session.ended"

@@ -44,5 +44,5 @@ def test_about_how_many_there_are_is_how_many_where_each_history_has_one_case(n:
 
 @pytest.mark.parametrize("given", ["", "0/3", "4/3", "1/0", "1", "a/b", "-1/3", "1/3/5", "1.5/3"])
 def test_which_of_how_many_is_refused_where_it_is_neither(given: str) -> None:
-    with pytest.raises(UserError, match="which of how many expected, as shard:3/8"):
+    with pytest.raises(UserError, match="number/total expected, as shard:3/8"):
         Shard(given)

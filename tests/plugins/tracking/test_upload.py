@@ -81,7 +81,7 @@ def test_the_page_says_what_a_rule_based_number_is(
     tracker(plan).upload_run(tmp_path / "run", None)
     note = stored()[0].data.tags[_content.NOTE]
     assert note.startswith("## Verdict\n\n- right: at ")
-    assert "\n> Rule-based model: no language model was asked." in note
+    assert "\n> Rule-based model: no language model was called." in note
     entry = read_summary(tmp_path / "run")["axes"]["right"]
     interval = f"[{entry['ci_low']:.3f}, {entry['ci_high']:.3f}]"
     assert f"| right | {entry['mean']:.3f}† | {interval} | 12 | rule-based |" in note.replace(

@@ -65,7 +65,7 @@ def test_whatever_is_shared_step_by_step_stays_together(
 ) -> None:
     cases = [case(i, f"h{h}", f"k{k}" if k else "", s) for i, (h, k, s) in enumerate(drawn)]
     if len(units(cases)) < 2:
-        with pytest.raises(UserError, match="of one history or cluster"):
+        with pytest.raises(UserError, match="in one history or cluster"):
             halves(cases, seed)
         return
     found = halves(cases, seed)
@@ -101,7 +101,7 @@ def test_a_run_of_a_part_has_its_cases_and_one_without_is_what_it_was() -> None:
     ("given", "told"),
     [
         (["part=tunig"], "part: no part 'tunig'; did you mean 'tuning'?"),
-        (["part=tuning", "n_cases=1"], "part: 1 case of one history or cluster"),
+        (["part=tuning", "n_cases=1"], "part: 1 case in one history or cluster"),
         (["part=tuning", "protocol=improve"], "part=tuning: the protocol divides the cases itself"),
     ],
 )

@@ -219,8 +219,8 @@ def _check_what_is_told(path: Path, printed: str) -> None:
     write_report(path)
     page = (path / "report.md").read_text(encoding="utf-8")
     for text in (printed, page):
-        assert "Each arm below was given 3 trials" in " ".join(text.split())
-        assert "no setting of theirs was searched: none" in " ".join(text.split())
+        assert "Each arm below had 3 trials" in " ".join(text.split())
+        assert "none of their settings were searched: none" in " ".join(text.split())
     table = [[cell.strip() for cell in line.strip("| ").split("|")] for line in page.splitlines()]
     for name in ("bm25", "typed_graph"):
         (row,) = (cells for cells in table if len(cells) == 9 and cells[0] == name)
@@ -294,7 +294,7 @@ def test_what_differs_beside_arm_and_budget_is_a_column(
         (["dry_run=true"], "dry_run: not of a tuned sweep"),
         pytest.param(
             ["n_cases=1"],
-            "part: 1 case of one history or cluster",
+            "part: 1 case in one history or cluster",
             marks=pytest.mark.slow,
         ),
     ],

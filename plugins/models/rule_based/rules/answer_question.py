@@ -37,7 +37,7 @@ _STOP: Final = frozenset(_STOP_WORDS.split())
 
 @register("rule", "answer_question")
 class AnswerQuestionRule(Rule[AnswerRequest, AnswerQuestionResponse]):
-    """A date, a number or a name from the sentence that shares most of the question's rarer words.
+    """A date, number or name from the sentence with most of the question's rarer words.
 
     A lexical baseline: of the dates, numbers or names in that sentence, whichever the question
     asks for, the first that the question does not hold; the whole sentence when there is none.

@@ -34,7 +34,7 @@ _TAKEN_BACK: Final = re.compile(r"^[\s,]*(?:is|was|are|were)\s+(?:not|no)\b", re
 
 @register("rule", "audit")
 class AuditRule(Rule[AuditRequest, tuple[Finding, ...]]):
-    """An item is met when the notice matches its patterns, white space runs as one space.
+    """An item is met if the notice matches its patterns (any white space counts as one space).
 
     The notice is all that the applicant gets. It must have a match for one alternative of each
     group, in a sentence that neither denies it nor calls it a condition or a mere possibility,

@@ -16,7 +16,7 @@ from plugins.models.rule_based.reading.read import Reading, read
 
 @register("rule", "check_completeness")
 class CheckCompletenessRule(Rule[CompletenessRequest, CompletenessResponse]):
-    """The gaps that a reader of the view finds, at the strictness asked for.
+    """The gaps that a reader would find in the view, at the given strictness.
 
     Where the profile follows injections and the view holds one, nothing is found wanting.
     """

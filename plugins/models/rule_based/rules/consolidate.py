@@ -27,7 +27,7 @@ _REPLACES: Final = re.compile(r"\b(?:instead|replaced by|is now|not)\b|:", re.IG
 
 @register("rule", "consolidate")
 class ConsolidateRule(Rule[ConsolidateRequest, ConsolidateResponse]):
-    """Every sentence is taken for a fact, by its words alone.
+    """Takes every sentence as a fact, compared by its words alone.
 
     One whose words a memory has all of is no news; one worded as a correction replaces the
     memory it shares most words with, or deletes it where it withdraws and states nothing in its

@@ -36,7 +36,7 @@ _DURATION: Final = frozenset({"day", "week", "month", "year"})
 
 @register("rule", "equivalent")
 class EquivalentRule(Rule[EquivalentRequest, EquivalentResponse]):
-    """The expected answer stands in the given one, without articles and punctuation.
+    """Right if the expected answer is contained in the given one (no articles or punctuation).
 
     A typed value counts in any form of its type. `unanswerable`, `abstention` and `adversarial`
     want an admission that the information is missing; `multi-hop` wants every part between

@@ -50,7 +50,7 @@ _MOST_WORDS: Final = 12
 
 @register("rule", "extract_edges")
 class ExtractEdgesRule(Rule[ExtractEdgesRequest, ExtractEdgesResponse]):
-    """Sentence by sentence by fixed cues (`supersedes`, `is derived from`, `required by`).
+    """Edges by fixed cues in each sentence (`supersedes`, `is derived from`, `required by`).
 
     Each cue has a direction. What it speaks of is a candidate that the words after it name: by
     a name with a number (`PEP 345`), or by the longest run of words, at least one of them with

@@ -27,7 +27,7 @@ class Asked(Protocol):
 
 @register("rule", "list_events")
 class ListEventsRule(Rule[Asked, tuple[Event, ...]]):
-    """The statements that bear on the question, one an event: of the same names and day once.
+    """Statements relevant to the question, one per event (same names and day: same event).
 
     It is no model's reading: which statements bear on it is told by shared words
     (`operators.scene`), and what makes them one is what `count_entities_across_sessions` goes by.

@@ -17,7 +17,7 @@ _SHORTEST: Final = 3
 
 @register("rule", "next_query")
 class NextQueryRule(Rule[NextQueryRequest, NextQueryResponse]):
-    """Pseudo relevance feedback (after Rocchio 1971): six words that no query so far holds.
+    """Pseudo relevance feedback (after Rocchio 1971): six words that no earlier query had.
 
     They are the words of the passages that weigh most. A word weighs its share of a passage
     over the passage's place, summed, times ln(1 + n / number of passages that hold it); figures

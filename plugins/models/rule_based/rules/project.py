@@ -13,7 +13,7 @@ from plugins.models.rule_based.noise import is_missed
 
 @register("rule", "project")
 class ProjectRule(Rule[ProjectRequest, ProjectResponse]):
-    """Sentences by signals per token: lexical and conditioned on the task.
+    """Sentences by signal per token: lexical, and conditioned on the task.
 
     The signals are typed values, words of the card's fields and query, wording of policies, of
     comparisons and of corrections, and how late a sentence is among those on the same field

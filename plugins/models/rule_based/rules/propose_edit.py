@@ -27,7 +27,7 @@ _RANGE: Final = re.compile(r"(\d+)(?: to (\d+))? ([a-z]+)")
 
 @register("rule", "propose_edit")
 class ProposeEditRule(Rule[AnswerRequest, ProposeEditResponse]):
-    """What is asked is kept; a proposed value follows the constraint that governs it.
+    """Makes the requested changes; a proposed value follows the constraint that governs it.
 
     That is the nearest constraint on the setting among the records that the component stands
     under, as far as the view states the links; where it states none, of the constraints on that

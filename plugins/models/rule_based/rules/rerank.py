@@ -15,7 +15,7 @@ _WORD: Final = re.compile(r"[^\W_]+")
 
 @register("rule", "rerank")
 class RerankRule(Rule[RerankRequest, RerankResponse]):
-    """The share of the query's words that a passage holds, the rarer the heavier.
+    """By the share of the query's words in a passage, weighted by rarity.
 
     Each word is weighted by how few of the passages hold it; equals keep their order. It is no
     cross-encoder, and an arm that uses it must not be named after one.

@@ -26,7 +26,7 @@ _SCAFFOLD_TOKENS: Final = count_tokens(json.dumps({"facts": {}, **{s: [] for s i
 
 @register("rule", "synthesize_schema")
 class SynthesizeSchemaRule(Rule[SynthesizeSchemaRequest, SynthesizeSchemaResponse]):
-    """Files sentences by their words (`memory.lexical.lines_of`) and resolves none of them.
+    """Files sentences by their words (`memory.lexical.lines_of`), resolves no conflicts.
 
     `facts` holds for each field the latest sentence with a value that has all words of its
     label or of an alias, by date, then by arrival; `pending` the others on a field so filed,

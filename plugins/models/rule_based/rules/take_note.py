@@ -23,7 +23,7 @@ _SHARED: Final = 2
 
 @register("rule", "take_note")
 class TakeNoteRule(Rule[TakeNoteRequest, TakeNoteResponse]):
-    """The most frequent words that are no function words, and the first sentence.
+    """Keywords: the most frequent content words; context: the first sentence.
 
     It links to every note that holds two of these words or more, and to the context of a linked
     note it adds the words that both hold.

@@ -22,7 +22,7 @@ _NAMED: Final = re.compile(r"`(\w+)`")
 
 @register("rule", "write_patch")
 class WritePatchRule(Rule[AnswerRequest, WritePatchResponse]):
-    """The first rule that applies to the function that the ticket names, made true of it.
+    """The first applicable rule, enforced in the function that the ticket names.
 
     Rules are read by a closed grammar (`patching.rules`), from comments above the function or
     else from the view; each is made true by one general edit (`patching.edits`). It knows no

@@ -16,7 +16,7 @@ from plugins.models.rule_based.querying.schema import read_schema
 
 @register("rule", "write_sql")
 class WriteSQLRule(ClauseRule[AnswerRequest, WriteSQLResponse]):
-    """Put together from the words of the question (`querying.compose`).
+    """A query composed from the words of the question (`querying.compose`).
 
     It follows the clauses of a closed grammar in the instruction and no other text of it.
     """

@@ -88,7 +88,7 @@ def test_a_margin_of_noninferiority_is_above_0() -> None:
 def test_names_are_unique() -> None:
     content = copy.deepcopy(CONTENT)
     content["hypotheses"] *= 2
-    with pytest.raises(UserError, match="h is there twice"):
+    with pytest.raises(UserError, match="h appears twice"):
         parse("x", content)
 
 
@@ -107,7 +107,7 @@ def test_a_bad_file_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("base", "changed", "message"),
     [
-        ({}, {"setting": {"domain.rho": 0.3}}, "setting.domain.rho: base says no value of it"),
+        ({}, {"setting": {"domain.rho": 0.3}}, "setting.domain.rho: base has no value for it"),
         ({"domain.rho": [1]}, {}, "base: domain.rho: [1] given, text or a whole number or"),
         (
             {"domain.rho": 0.67},

@@ -206,8 +206,8 @@ def test_a_lock_of_other_packages_or_of_none_is_told(
         "toy.package-lock.json does not have @toys/memory@1.0.1: remove it, and create it again"
     )
     for text, told in (
-        ('{"lockfileVersion": 1, "dependencies": {}}', "no lock of npm's, of version 2 or 3"),
-        ("[]", "no lock of npm's, of version 2 or 3"),
+        ('{"lockfileVersion": 1, "dependencies": {}}', "not an npm lock of version 2 or 3"),
+        ("[]", "not an npm lock of version 2 or 3"),
         ("toymemory==1.0", "Expecting value: line 1 column 1 (char 0)"),
     ):
         (place / "toy.package-lock.json").write_text(text)

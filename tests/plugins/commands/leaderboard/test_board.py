@@ -417,7 +417,7 @@ def test_what_is_no_regular_file_is_refused(rules: BoardRules, tmp_path: Path) -
     os.mkfifo(tmp_path / "pipe.bundle")
     entries, refused = judged(tmp_path, rules)
     assert entries == []
-    assert refused == {path.name: "no regular file" for path in tmp_path.iterdir()}
+    assert refused == {path.name: "not a regular file" for path in tmp_path.iterdir()}
 
 
 def test_submit_and_board(

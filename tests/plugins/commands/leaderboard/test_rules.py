@@ -48,7 +48,7 @@ def test_mistakes_are_told_in_one_line(tmp_path: Path, text: str, said: str) -> 
 
 
 def test_no_board_and_another_protocol(tmp_path: Path) -> None:
-    with pytest.raises(UserError, match="is no board"):
+    with pytest.raises(UserError, match="is not a board"):
         read_rules(tmp_path)
     with pytest.raises(UserError, match="answers once"):
         draw(read_rules(rules_of(tmp_path, GOOD.replace("=loan", "=loan, protocol=retrieve"))))
@@ -231,7 +231,7 @@ def test_the_page_says_what_counts_and_what_a_decision_needs(tmp_path: Path) -> 
     assert "2 cases reach p" in str(pair["why"])
     text = to_html(page)
     assert "of 12 cases drawn, 6 differ" in text
-    assert "decision bounds of the difference leave out 0 as well" in text
+    assert "decision bounds of the difference exclude 0 too" in text
 
 
 def test_a_pair_is_printed_with_its_bounds_and_why(tmp_path: Path) -> None:

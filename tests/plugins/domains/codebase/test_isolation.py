@@ -27,9 +27,7 @@ def test_answers_are_refused_before_anything_is_written(
     given: tuple[str, ...], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     refused = run(capsys, *SMALL, "protocol=evaluate", *given).mistake
-    assert refused.startswith(
-        "code from a model is not run here, for it can't be isolated: no name"
-    )
+    assert refused.startswith("code from a model is not run here, as it can't be isolated: no name")
     assert not list(tmp_path.iterdir())
 
 

@@ -162,5 +162,5 @@ def test_personamem_needs_its_contexts_which_count_for_its_digest(tmp_path: Path
 
 @pytest.mark.parametrize("name", sorted(FILES))
 def test_unknown_bytes_are_refused_unless_told(name: str) -> None:
-    with pytest.raises(DataError, match=r"domain\.unknown_file=true reads it all the same"):
+    with pytest.raises(DataError, match=r"domain\.unknown_file=true reads it anyway"):
         find("domain", name).cls(ConversationSettings(path=str(FILES[name])))

@@ -134,7 +134,7 @@ def test_nothing_to_convert_is_said(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="no such file or directory"):
         convert_peps(tmp_path / "nowhere")
     (tmp_path / "x.tar").write_text("no archive")
-    with pytest.raises(DataError, match="no tar archive"):
+    with pytest.raises(DataError, match="not a tar archive"):
         convert_peps(tmp_path / "x.tar")
 
 

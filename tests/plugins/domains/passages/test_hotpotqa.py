@@ -128,7 +128,7 @@ def test_runs_of_before_keep_their_identity() -> None:
 
 
 def test_bytes_that_are_not_known_are_refused() -> None:
-    with pytest.raises(DataError, match=r"domain\.unknown_file=true reads it all the same"):
+    with pytest.raises(DataError, match=r"domain\.unknown_file=true reads it anyway"):
         opened(unknown_file=False)
 
 

@@ -80,7 +80,7 @@ def test_texts_that_pass_are_kept_and_a_run_takes_them(
 def test_mistakes_are_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     to = ("--to", str(tmp_path / "w.jsonl"))
     for words, told in (
-        (("domain=governance", "model=openai"), "only a regulated domain's documents"),
+        (("domain=governance", "model=openai"), "only documents of regulated domains"),
         (("domain=loan", "model=rule_based"), "a language model is needed"),
         (("domain=loan", "model=openai", "--asks", "0"), "--asks: 0 given"),
         (("domain=loan", "model=openai", "domain.injection=false"), "domain.injection"),

@@ -376,7 +376,7 @@ def test_rules_without_room_are_a_mistake_of_the_spec(
 def test_a_formula_that_never_meets_its_range_is_named(tmp_path: Path) -> None:
     file = written(tmp_path, put([55, 56], "facts", "dti", "range"))
     with pytest.raises(
-        UserError, match=r"facts\.dti\.range: what is drawn is hardly ever within it"
+        UserError, match=r"facts\.dti\.range: drawn values are hardly ever within it"
     ):
         Regulated(RegulatedSettings(spec=str(file))).sampled(0, 0)
 

@@ -252,7 +252,7 @@ def test_a_file_that_does_not_fit_is_told_in_one_line(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=rf"w\.jsonl:{n + 1}: ev-\w+: not in the document: \$1,"):
         domain(written=str(path)).case(SEED, 0)
     path.write_text("{}")
-    with pytest.raises(DataError, match="no file that `decisionbench write` made"):
+    with pytest.raises(DataError, match="not a file that `decisionbench write` made"):
         domain(written=str(path))
 
 

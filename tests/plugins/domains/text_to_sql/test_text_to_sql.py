@@ -297,7 +297,7 @@ def test_mistakes_of_the_user(tmp_path: Path) -> None:
         TextToSQL(TextToSQLSettings(path=str(tmp_path / "x"), questions=str(tmp_path / "y")))
     text = tmp_path / "d.sqlite"
     text.write_text("this is no database at all, but it is long enough to look like a header")
-    with pytest.raises(DataError, match="no sqlite database"):
+    with pytest.raises(DataError, match="not an SQLite database"):
         TextToSQL(TextToSQLSettings(path=str(text), questions=str(text)))
 
 
@@ -321,7 +321,7 @@ def test_a_script_of_a_stranger_reaches_no_file_and_ends(
     monkeypatch.setattr(database, "_SCRIPT_S", 0.2)
     file = tmp_path / "d.sql"
     file.write_text(script)
-    with pytest.raises(DataError, match=f"no sqlite database: {says}"):
+    with pytest.raises(DataError, match=f"not an SQLite database: {says}"):
         database.Database(file, seconds=1, rows=10)
     assert [path.name for path in tmp_path.iterdir()] == ["d.sql"]
 

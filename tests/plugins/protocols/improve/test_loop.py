@@ -261,5 +261,5 @@ class Twice(ScriptDomain):
 
 def test_a_case_of_two_splits_is_refused(tmp_path: Path) -> None:
     right = {"base": {"optimize": "0-4", "confirm": "0-9", "test": "0-4"}}
-    with pytest.raises(UserError, match=r"^domain=script_twice: two cases of the id 'c0000'$"):
+    with pytest.raises(UserError, match=r"^domain=script_twice: two cases have the id 'c0000'$"):
         run_script(script_plan(right, [], domain="script_twice"), tmp_path / "run")

@@ -109,8 +109,8 @@ def test_a_target_is_whole(plugin) -> None:  # type: ignore[no-untyped-def]
         ("target=pipeline domain=governance target.success=edaa", r"no column 'edaa'"),
         ("target=pipeline domain=governance target.success=eda", r"allowed: .*compliance"),
         ("target=text_to_sql domain=loan", r"works on domain=text_to_sql, not on regulated"),
-        ("target=pipeline domain=loan gate=noninferiority", r"judges whole runs.*heldout and open"),
-        ("target=pipeline domain=loan gate=superiority", r"judges whole runs.*heldout and open"),
+        ("target=pipeline domain=loan gate=noninferiority", r"judges whole runs.*heldout or open"),
+        ("target=pipeline domain=loan gate=superiority", r"judges whole runs.*heldout or open"),
     ],
 )
 def test_what_can_not_work_is_told_before_anything_is_written(overrides: str, said: str) -> None:

@@ -701,7 +701,7 @@ def test_a_sweep_of_something_else_is_refused_in_one_line(
     for recipe, why in (
         ("depth/fragments", "more than one fragment"),
         ("depth/regret", "whose views are all empty"),
-        ("depth/rate", "that is not asked"),
+        ("depth/rate", "that sees no query"),
     ):
         assert why in framework(capsys, *(part.format(recipe) for part in page)).mistake
     assert "lacks typed_graph_no_edges, typed_graph" in refused("depth/table44")

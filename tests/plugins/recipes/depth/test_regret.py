@@ -81,7 +81,7 @@ def test_an_agent_that_sees_the_decision_now_and_then_is_below_it() -> None:
 
 @pytest.mark.parametrize(
     ("domain", "versions", "why"),
-    [("governance", 2, "in one version"), ("regulated", 1, "governance alone")],
+    [("governance", 2, "with one version"), ("regulated", 1, "only runs of governance")],
 )
 def test_where_the_floor_is_not_known_it_is_not_made_up(
     domain: str, versions: int, why: str, tmp_path: Path

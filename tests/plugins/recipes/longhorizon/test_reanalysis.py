@@ -54,9 +54,9 @@ def test_labels_read_strictly() -> None:
 @pytest.mark.parametrize(
     ("body", "problem"),
     [
-        ("s,c1,A,tight,,PAY,PAY,x,1,1,1\n", "rows.csv:2: FRP: 'x' is no number"),
+        ("s,c1,A,tight,,PAY,PAY,x,1,1,1\n", "rows.csv:2: FRP: 'x' is not a number"),
         ("s,c1,A,tight,,PAY,PAY,1,1,1,2\n", "rows.csv:2: CRR: 2.0 is outside [0, 1]"),
-        (2 * "stage2,c1,A,tight,,PAY,PAY,1,1,1,1\n", "rows.csv:3: A tight c1 is there twice"),
+        (2 * "stage2,c1,A,tight,,PAY,PAY,1,1,1,1\n", "rows.csv:3: A tight c1 appears twice"),
     ],
 )
 def test_a_bad_row_is_named(tmp_path: Path, body: str, problem: str) -> None:

@@ -107,7 +107,7 @@ def test_a_bad_sheet_is_told_by_line(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"sheet\.csv:2: no regime"):
         labels_of(path, MEANINGS)
     path.write_text("id,label\nass1,correct\nass1,correct\n")
-    with pytest.raises(DataError, match=r"sheet\.csv:3: id ass1 is there twice"):
+    with pytest.raises(DataError, match=r"sheet\.csv:3: id ass1 appears twice"):
         labels_of(path, MEANINGS)
     path.write_text("id\nass1\n")
     with pytest.raises(UserError, match="columns"):

@@ -125,11 +125,11 @@ def test_interim_analyses_funnel_and_cases_are_those_of_the_loop(
 def test_looks_at_confirm_that_were_of_no_draft_are_told_apart(loop: Finished) -> None:
     """Consolidating looks at CONFIRM too, and these looks are no drafts'."""
     drafts, stopped = len(loop.results["analyses"]), loop.results["stopped"]
-    for more, said in ((0, ""), (1, "1 more look at"), (7, "7 more looks at")):
+    for more, said in ((0, ""), (1, "1 more time to"), (7, "7 more times to")):
         found = {**loop.results, "stopped": {**stopped, "analyses": drafts + more}}
         text = section._in_words(found)
-        assert f"; {drafts} of them came to an interim analysis" in text
-        assert ("more look" in text) == bool(said)
+        assert f"; {drafts} of them reached an interim analysis" in text
+        assert ("more time" in text) == bool(said)
         assert said in text
 
 
@@ -156,7 +156,7 @@ def test_clusters_are_what_a_claim_is_over(loop: Finished) -> None:
         ([0.01, 0.1], 0.01, "it confirms the gain"),
         ([0.01, 0.1], 0.11, "neither confirms nor refutes"),
         ([-0.1, -0.01], 0.01, "refutes the gain"),
-        ([-0.01, 0.1], 0.2, "holds 0: it neither"),
+        ([-0.01, 0.1], 0.2, "contains 0: it neither"),
         ([None, None], 0.01, "no interval is claimed"),
     ],
 )
@@ -173,7 +173,7 @@ def test_without_a_promotion_there_is_nothing_to_confirm(tmp_path: Path) -> None
     write_report(run_script(script_plan(RIGHT, [prompt("b")]), tmp_path / "run").path)
     text = words(parsed(tmp_path / "run"))
     assert "nothing was kept, so there is nothing to confirm" in text
-    assert "than the bare pipeline: none." in text
+    assert "answer differently: none." in text
 
 
 def test_in_the_terminal(loop: Finished, capsys: pytest.CaptureFixture[str]) -> None:
@@ -185,7 +185,7 @@ def test_in_the_terminal(loop: Finished, capsys: pytest.CaptureFixture[str]) -> 
     results["stopped"] = {**results["stopped"], "walls": ["scoring-error", "unclassified"]}
     print_blocks(one_loop(results))
     out = " ".join(capsys.readouterr().out.split())
-    assert "none as #3" in out
+    assert "none for #3" in out
     assert "these count as attempts" in out
     assert "walls, which no seam reaches: scoring-error;" in out
     assert unanswered(results)[0] == 3
