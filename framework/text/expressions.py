@@ -15,6 +15,8 @@ from datetime import date, timedelta
 from functools import lru_cache
 from typing import Final
 
+from framework.text.reading import read_expression
+
 MAX_LENGTH: Final = 500
 """Longest formula, in characters."""
 
@@ -65,7 +67,7 @@ def _parse(formula: str) -> ast.expr:
     if len(formula) > MAX_LENGTH:
         raise ValueError(f"longer than {MAX_LENGTH} characters")
     try:
-        node = ast.parse(formula.strip(), mode="eval").body
+        node = read_expression(formula.strip())
     except (SyntaxError, RecursionError, MemoryError, ValueError):
         raise ValueError("not an arithmetic formula") from None
     _check(node)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import errno
 import json
+import threading
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -19,6 +21,9 @@ MOST_DIGITS: Final = 4300
 """Of a number in YAML, those of base 60 (`1:30`) too: more Python does not write again."""
 _INFINITE: Final = (float("inf"), -float("inf"))
 _NUMBERS: Final = ("tag:yaml.org,2002:int", "tag:yaml.org,2002:float")
+
+
+_ONE_PARSE: Final = threading.RLock()
 
 
 def no_stream(path: Path) -> Path:
@@ -61,6 +66,22 @@ def _finite(digits: str) -> float:
 
 def _no_number(name: str) -> NoReturn:
     raise ValueError(f"{name[:80]} is no number of JSON")
+
+
+def read_python(text: str | bytes) -> ast.Module:
+    """The tree of Python source. Raises what `ast.parse` does: SyntaxError, ValueError and others.
+
+    One thread at a time: Python 3.11 counts the depth of a tree that it builds for all threads
+    together, and raises SystemError where another one begins in between (a finalizer may let it).
+    """
+    with _ONE_PARSE:
+        return ast.parse(text)
+
+
+def read_expression(text: str) -> ast.expr:
+    """The tree of one expression of Python. As `read_python` otherwise."""
+    with _ONE_PARSE:
+        return ast.parse(text, mode="eval").body
 
 
 class TooMuch(yaml.YAMLError):

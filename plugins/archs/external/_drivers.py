@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from framework.text.canonical import digest_file
+from framework.text.reading import read_python
 from plugins.archs.external._mapping import fill
 
 
@@ -32,7 +33,7 @@ def _imported(file: Path) -> list[Path]:
     if file.suffix != ".py":
         return []
     try:
-        tree = ast.parse(file.read_bytes())
+        tree = read_python(file.read_bytes())
     except (SyntaxError, ValueError):  # its start says so
         return []
     names = set[str]()

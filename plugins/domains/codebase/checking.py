@@ -14,7 +14,7 @@ from typing import Final
 from framework.sandbox import Limits, Sandbox
 from framework.text.canonical import digest
 from framework.text.hunks import apply, hunks_of
-from framework.text.reading import read_json
+from framework.text.reading import read_json, read_python
 from plugins.domains.codebase.corpus import sources_of_tests
 
 PACKAGE: Final = "project"
@@ -134,7 +134,7 @@ def _same_code(one: str, other: str) -> bool:
 
 def _bare(text: str) -> ast.Module:
     """The tree without docstrings and other statements that are a mere constant."""
-    tree = ast.parse(text)
+    tree = read_python(text)
     for node in ast.walk(tree):
         body = getattr(node, "body", None)
         if isinstance(body, list):
@@ -150,6 +150,6 @@ def _statements(text: str) -> set[int]:
     """Lines on which a statement that does something begins."""
     return {
         node.lineno
-        for node in ast.walk(ast.parse(text))
+        for node in ast.walk(read_python(text))
         if isinstance(node, ast.stmt) and not _is_text(node)
     }

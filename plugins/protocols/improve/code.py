@@ -17,7 +17,7 @@ from typing import Any, Final
 from framework.contracts import Query
 from framework.records import Item
 from framework.sandbox import Limits, Sandbox
-from framework.text.reading import read_json
+from framework.text.reading import read_json, read_python
 from plugins.protocols.improve.seams import Edit, signals_of
 
 LIMITS: Final = Limits(
@@ -68,7 +68,7 @@ def check_code(seam: str, source: object) -> None:
     if not isinstance(source, str) or len(source) > MAX_SOURCE:
         raise ValueError(f"code: text of at most {MAX_SOURCE} characters expected")
     try:
-        tree = ast.parse(source)
+        tree = read_python(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise ValueError(f"code: {type(error).__name__}: no Python") from None
     name, arguments = _FUNCTIONS[seam]

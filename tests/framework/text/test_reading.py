@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gc
+import threading
 import time
 
 import pytest
 import yaml
 
-from framework.text.reading import read_json, read_yaml
+from framework.text.reading import read_expression, read_json, read_python, read_yaml
 
 BOMB = "a0: &a0 [1,1,1,1,1,1,1,1,1,1]\n" + "".join(
     f"a{i}: &a{i} [{','.join([f'*a{i - 1}'] * 10)}]\n" for i in range(1, 10)
@@ -91,3 +93,34 @@ def test_json_is_read_and_made() -> None:
         "a": {"b": 1, "n": 1},
         "n": 1,
     }
+
+
+def test_threads_that_parse_python_do_not_disturb_each_other() -> None:
+    """`ast.parse` raised SystemError where a finalizer let another thread parse in between."""
+    source = "def f(a, b):\n" + "    x = [a + b * (a - 1) for a in range(b) if a]\n" * 40
+    problems = []
+
+    def parse() -> None:
+        for _ in range(20):
+            try:
+                read_python(source)
+                read_expression("a + b * (a - 1)")
+            except SystemError as error:
+                problems.append(error)
+
+    def let_others(phase: str, info: dict[str, int]) -> None:
+        time.sleep(0.0002)
+
+    before = gc.get_threshold()
+    gc.callbacks.append(let_others)
+    gc.set_threshold(200)
+    try:
+        threads = [threading.Thread(target=parse) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    finally:
+        gc.callbacks.remove(let_others)
+        gc.set_threshold(*before)
+    assert problems == []

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
+from framework.text.reading import read_expression, read_python
 from plugins.models.rule_based.patching.rules import CodeRule
 from plugins.models.rule_based.patching.source import Source
 
@@ -28,7 +29,7 @@ def edited(rule: CodeRule, file: str, function: str, files: Mapping[str, str]) -
     _import_what_is_used(rule, source, files)
     text = source.result()
     try:
-        ast.parse(text)
+        read_python(text)
     except SyntaxError:
         return None
     return text
@@ -158,7 +159,7 @@ def _call(code: str, source: Source, node: ast.FunctionDef) -> str | None:
     filled = re.sub(r"\bNAME\b", f'"{node.name}"', code)
     filled = re.sub(r"\bNUMBER\b", numbers[0] if numbers else "", filled)
     try:
-        call = ast.parse(filled, mode="eval").body
+        call = read_expression(filled)
     except SyntaxError:
         return None
     if not isinstance(call, ast.Call):
@@ -181,7 +182,7 @@ def _replace(rule: CodeRule, source: Source, node: ast.FunctionDef) -> bool:
 
 def _nothing_where(rule: CodeRule, source: Source, node: ast.FunctionDef) -> bool:
     try:
-        names = {n.id for n in ast.walk(ast.parse(rule.terms[0])) if isinstance(n, ast.Name)}
+        names = {n.id for n in ast.walk(read_python(rule.terms[0])) if isinstance(n, ast.Name)}
     except SyntaxError:
         return False
     known = all(_has(node, name) for name in names)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
+from framework.text.reading import read_python
+
 
 class Source:
     """The text of a module with what is needed to edit it. Raises SyntaxError for one that is none.
@@ -15,7 +17,7 @@ class Source:
     def __init__(self, path: str, text: str) -> None:
         self.path = path
         self._data = text.encode()
-        self.tree = ast.parse(text)
+        self.tree = read_python(text)
         self._starts = [0]
         for line in self._data.splitlines(keepends=True):
             self._starts.append(self._starts[-1] + len(line))
