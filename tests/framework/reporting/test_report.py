@@ -118,7 +118,7 @@ def test_the_rule_based_model_is_told_on_top(tree: ElementTree.Element) -> None:
     assert text(heading) == "Verdict"
     assert "No language model took part" in text(verdict)
     assert "3 arms (none, bm25, oracle) on 12 cases of loan" in text(first)
-    assert "no language model was asked" in text(note)
+    assert "no language model was called" in text(note)
 
 
 def test_the_same_rows_give_the_same_bytes(sweep: Path) -> None:

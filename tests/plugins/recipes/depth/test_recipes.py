@@ -432,7 +432,7 @@ def effect_sizes(jobs: list[Job], pages: dict[str, Printed], _: str) -> None:
 
 
 def scorecard(jobs: list[Job], pages: dict[str, Printed], _: str) -> None:
-    table = next(t for caption, t in pages.items() if caption.startswith("Comparisons by what"))
+    table = next(t for caption, t in pages.items() if caption == "Comparisons by result")
     rows = load(jobs[0].path.parent).sweep["comparisons"]
     for job in jobs:
         own = sum(job.arm in (row["arm_a"], row["arm_b"]) for row in rows)
