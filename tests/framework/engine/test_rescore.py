@@ -173,7 +173,7 @@ def test_what_can_not_be_rescored(capsys: pytest.CaptureFixture[str], runs_dir: 
         ((str(old), "judge=llm", "model=rule_based_noisy"), "rescore: model would differ"),
         ((str(old), "judge=llm", "n_cases=3"), "rescore: n_cases would differ"),
         ((str(old), "judge=llm", "--axes", "rsc"), "did you mean 'rcs'"),
-        ((str(old),), "say what judges again"),
+        ((str(old),), "give the new judge"),
         ((str(old), "llm"), "'llm' is not an override"),
         ((str(runs_dir / "nothing"), "judge=llm"), "is not a run directory"),
     ):

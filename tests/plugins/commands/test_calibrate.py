@@ -369,7 +369,7 @@ def test_a_calibration_is_of_one_judge(
     monkeypatch.chdir(tmp_path)
     calibrated(capsys)
     again = framework(capsys, "calibrate", "llm", *SET, "--out", "rates.json")
-    assert "is there already" in again.mistake
+    assert "exists already" in again.mistake
     Path("other.json").write_text("{}")
     for words, said in (
         (

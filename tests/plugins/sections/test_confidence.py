@@ -129,8 +129,8 @@ def test_too_few_cases_for_any_threshold_are_one_line(jobs: dict[str, Job]) -> N
     (job,) = group.jobs
     few = replace(job, rows=sorted(job.rows, key=lambda row: row.key)[:12])
     blocks = list(Calibration().tables(replace(group, jobs=[few])))
-    (line,) = (b.text for b in blocks if isinstance(b, Text) and "Too few" in b.text)
-    assert line.endswith("at 0.05 (19 needed, 6 there), 0.1 (9 needed, 6 there).")
+    (line,) = (b.text for b in blocks if isinstance(b, Text) and "too small" in b.text)
+    assert line.endswith("at 0.05 (19 needed, has 6), 0.1 (9 needed, has 6).")
     tables = {b.anchor: b for b in blocks if isinstance(b, Table)}
     assert [row[2] for row in tables["conformal-table-0"].rows] == ["0.2"]
     none = replace(job, rows=few.rows[:6])
