@@ -43,6 +43,7 @@ class GroupedSection(Section):
 
     def draw(self, name: str, group: Group) -> Drawing | None:
         """The figure of one of the names in `draws`; None where the group has not what it needs."""
+        # Not abstract: a section whose `draws` is empty is never asked, and has tables alone.
         raise NotImplementedError(f"{self.name} draws no {name}")
 
     @abstractmethod
