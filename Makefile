@@ -177,7 +177,7 @@ lm-all: $(if $(REPLAY),setup,local) ## ask it more; hours (ARGS="NAME --path FIL
 
 # Recorded exchanges need none of the systems.
 .PHONY: memories
-memories: setup ## memory systems of others beside ours (REPLAY=1: as recorded)
+memories: setup ## third-party memory systems beside ours (REPLAY=1: as recorded)
 	$(PY) -m benchmarks.memories $(if $(REPLAY),--replay) $(ARGS)
 
 .PHONY: test-local

@@ -1,4 +1,4 @@
-"""Kill runs of four memory systems of others at random moments, go on with each, and compare.
+"""Kill runs of four third-party memory systems at random moments, go on with each, and compare.
 
     python -m benchmarks.kills [--kills N] [--seed N] [--record FILE]
 

@@ -1,4 +1,4 @@
-"""Memory systems of others beside ours, in one table: `make memories`, or `make memories REPLAY=1`.
+"""Third-party memory systems beside ours, in one table: `make memories`, or with `REPLAY=1`.
 
 Without --replay every system whose mapping ships and that is on this machine is asked; a run that
 was cut off goes on, and nothing is asked twice. With --replay the recorded exchanges answer, none

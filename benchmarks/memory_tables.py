@@ -41,7 +41,7 @@ def table(
 ) -> str:
     """The arms of a setting in Markdown: what they retained, then how they did and what it cost.
 
-    versions : by name, of systems of others.
+    versions : by name, of third-party systems.
     """
     group = Group(index=0, differs="", jobs=jobs, comparisons=[])
     printed = printed_names(job.summary for job in jobs)
@@ -187,7 +187,7 @@ def by_depth(setting: str, jobs: Sequence[Job], depths: Sequence[int]) -> list[s
 
 
 def _place(arm: str) -> int:
-    """Systems of others first, then the references, then ours in their manner."""
+    """Third-party systems first, then the references, then ours in their manner."""
     known, name = [*ARMS, *ALSO, *LIKE], option_of(arm)
     return known.index(name) if name in known else -1
 

@@ -129,7 +129,7 @@ def missing_controls(groups: Sequence[Group]) -> dict[str, list[str]]:
 
 
 def suspects(group: Group) -> list[tuple[Job, dict[str, bool]]]:
-    """Systems of others that are below no memory, and in what: a fault of an adapter looks so.
+    """Third-party systems that are below no memory, and in what: a fault of an adapter looks so.
 
     No memory is the arm that showed nothing of the history at the same budget. Of what is retained
     it has nothing, so to be equal to it counts too, but where an arm of ours that shows something

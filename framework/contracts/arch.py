@@ -51,7 +51,7 @@ class Arch(Configured[S], group="arch"):
     `unbudgeted` one, once named `exempt`). Events reach an arm without edges unless it declares
     `gold_edges`; to one that declares `uses_extractor` they come with the kinds and edges that the
     run's extractor read from their text, in place of the given ones, where `extractor` is not
-    `none`. `adapted`: a system of others behind an adapter, whose faults look like a bad memory;
+    `none`. `adapted`: a third-party system behind an adapter, whose faults look like a bad memory;
     `deterministic`: whether such a system is said to give the same results in every run. `axes`:
     those that are measured of it beside the domain's. `control`: which end of the scale an arm
     marks; a result without either says which arms would.

@@ -13,7 +13,7 @@ from framework.registry import plugins, register
 
 @register("command", "env")
 class Env(Command):
-    """Create, list or remove the environments that systems of others run in."""
+    """Create, list or remove the environments that third-party systems run in."""
 
     def arguments(self, parser: argparse.ArgumentParser) -> None:
         actions = parser.add_subparsers(required=True, metavar="ACTION")

@@ -1,4 +1,4 @@
-"""Killed at random moments, runs of memory systems of others lose, double and repay nothing."""
+"""Killed at random moments, runs of third-party memory systems lose, double and repay nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table of memory systems of others: a drawn part is replayed without them; LoCoMo is read."""
+"""The table of third-party systems: a drawn part is replayed without them; LoCoMo is read."""
 
 from __future__ import annotations
 

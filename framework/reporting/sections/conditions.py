@@ -21,7 +21,7 @@ _DECLARED: Final[Mapping[str, str]] = {
     "gold_edges": "given the edges",
     "sees_gold": "sees gold",
     "needs_model": "asks a model",
-    "adapted": "a system of others",
+    "adapted": "a third-party system",
     "deterministic": "said to be deterministic",
     "budget_at": "uses the budget at",
     "unbudgeted": "unbudgeted",

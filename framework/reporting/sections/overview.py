@@ -134,7 +134,7 @@ def notes(evidence: Evidence) -> Iterator[Block]:
             said += "`decisionbench probe NAME` tests it."
         elif len(told) == len(others):
             said = " Each was tested with known facts before its run."
-        yield Note(f"Systems of others: {named(names)}.{said}")
+        yield Note(f"Third-party systems: {named(names)}.{said}")
     unfinished = evidence.sweep.get("unfinished", [])
     if unfinished:
         jobs = ", ".join(unfinished)

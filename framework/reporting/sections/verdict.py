@@ -90,7 +90,7 @@ def _wrong_gold(groups: Sequence[Group]) -> str:
 
 
 def _suspected(groups: Sequence[Group]) -> str:
-    """Which systems of others do no better than no memory; empty where none does."""
+    """Which third-party systems do no better than no memory; empty where none does."""
     found = [one for group in groups for one in suspects(group)]
     faulty = [(job, why) for job, why in found if not all(why.values())]
     below = [(job, why) for job, why in found if all(why.values())]

@@ -1,4 +1,4 @@
-"""Memory systems of others as arms, without adapter code: a system is one YAML mapping.
+"""Third-party memory systems as arms, without adapter code: a system is one YAML mapping.
 
     mapping (conf/arch/NAME.yaml) -> settings (_settings.py)
     events --write--> the system, behind process.py (JSON lines), mcp.py or http.py

@@ -1,4 +1,4 @@
-"""The process around a system of others; started by path, on the standard library alone.
+"""The process around a third-party system; started by path, on the standard library alone.
 
     arm <--pipes--> keeper <--pipes--> system (a session of its own) and all that it starts
 

@@ -1,4 +1,4 @@
-"""The arm around a system of others, whatever it is reached through."""
+"""The arm around a third-party system, whatever it is reached through."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ class Carried:
 
 
 class ExternalMemory(Arch[S]):
-    """A system of others: opened fresh for a history, closed with the last use of the memory.
+    """A third-party system: opened fresh for a history, closed with the last use of the memory.
 
     Whatever fails, or is cancelled, closes it: the history's cases become rows with the error, and
     the next history gets a new one.
@@ -113,8 +113,8 @@ class ExternalMemory(Arch[S]):
             self.require()
         if current_dry_run() is not None:
             raise UserError(
-                "a system of others can't be estimated, as it would have to be started and to take "
-                "in the histories; estimate another arm with the same budget"
+                "a third-party system can't be estimated, as it would have to be started and to "
+                "take in the histories; estimate another arm with the same budget"
             )
         if self.needs_model and context.client.kind != "llm":
             raise UserError(

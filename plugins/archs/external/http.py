@@ -115,7 +115,7 @@ class HttpSettings(CommandSettings, CalledSettings):
 
 @register("arch", "http")
 class HttpMemory(ExternalMemory[HttpSettings]):
-    """A system of others behind a JSON API, with declared endpoints (any-memory.md)."""
+    """A third-party system behind a JSON API, with declared endpoints (any-memory.md)."""
 
     def require(self) -> None:
         if self.settings.command:

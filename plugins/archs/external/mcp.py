@@ -67,7 +67,7 @@ class McpSettings(CommandSettings, CalledSettings):
 
 @register("arch", "mcp")
 class McpMemory(ExternalMemory[McpSettings]):
-    """A system of others behind the Model Context Protocol, with declared tools (any-memory.md)."""
+    """A third-party system behind MCP, with declared tools (any-memory.md)."""
 
     def require(self) -> None:
         if importlib.util.find_spec("mcp") is None:

@@ -39,7 +39,7 @@ class ProcessSettings(CommandSettings):
 
 @register("arch", "process")
 class ProcessMemory(ExternalMemory[ProcessSettings]):
-    """A system of others in any language: JSON lines on its stdin and stdout (any-memory.md)."""
+    """A third-party system in any language: JSON lines on its stdin and stdout (any-memory.md)."""
 
     def require(self) -> None:
         self.settings.require_command()

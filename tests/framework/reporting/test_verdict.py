@@ -119,7 +119,7 @@ def _adapted(
     floor: Sequence[float] = HALF,
     **declared: Any,
 ) -> str:
-    """What is said of a system of others beside an arm that shows nothing and is right by half.
+    """What is said of a third-party system beside an arm that shows nothing and is right by half.
 
     ours : the values of an arm of ours that shows something, where there is one.
     """

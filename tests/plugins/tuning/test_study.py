@@ -19,10 +19,10 @@ SHIPPED: dict[str, Space] = yaml.safe_load(
     (Path(__file__).parents[3] / "conf/experiment/tune.yaml").read_text(encoding="utf-8")
 )["hydra"]["sweeper"]["space"]
 UNTUNED = {
-    "http": "says how a system of others is asked",
-    "mcp": "says how a system of others is asked",
+    "http": "says how a third-party system is asked",
+    "mcp": "says how a third-party system is asked",
     "misrouted": "a control of typed_routing: its settings are those of what it controls",
-    "process": "says how a system of others is asked",
+    "process": "says how a third-party system is asked",
     "random_context": "a control: only its number of trials is set",
 }
 SPACE = {"seeds": [1, 20], "decay": [0.0, 3.0], "prune": [False, True]}

@@ -1,4 +1,4 @@
-"""Systems of others over their life: what a mapping declares to forget is asked, and probed."""
+"""Third-party systems over their life: what a mapping declares to forget is asked, and probed."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ def test_what_a_mapping_declares_is_on_the_page(
         assert framework(capsys, "report", str(done.directory)).status == 0
         page = (done.directory / "report.md").read_text()
         assert "said to be deterministic" in page
-        assert "Systems of others: mine. Each was tested with known facts before its run." in page
+        assert "Third-party systems: mine. Each was tested with known facts before its run." in page
 
 
 @pytest.mark.slow
@@ -194,7 +194,7 @@ def test_an_estimate_starts_nothing_and_says_so_in_one_line(
     mark = runs_dir / "started"
     command = ["sh", "-c", f"touch '{mark}'"]
     done = started(capsys, runs_dir, "dry_run=true", *sweep, command=command)
-    assert "a system of others can't be estimated" in done.mistake
+    assert "a third-party system can't be estimated" in done.mistake
     assert not mark.exists()
 
 

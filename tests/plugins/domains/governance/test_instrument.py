@@ -85,7 +85,7 @@ BLIND = sorted(
     and not (p.cls.gold_edges or p.name == "rerank_ce" or issubclass(p.cls, ExternalMemory))
 )
 """Every arm that is not given edges, those that ask the rule-based model too. A cross-encoder's
-weights are not shipped; it ranks what `bm25` found. A system of others is nothing
+weights are not shipped; it ranks what `bm25` found. A third-party system is nothing
 without a command, and is held to the same law in tests/plugins/archs/external."""
 
 
