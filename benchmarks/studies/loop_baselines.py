@@ -26,10 +26,20 @@ from framework.reporting.markdown import print_or_put
 ROOT: Final = Path(__file__).resolve().parents[2]
 RUNS: Final = ROOT / "runs" / "loop_baselines"
 _PROMPT: Final = "routing=prompt"
+_OPERATORS: Final = (
+    "count_entities_across_sessions,count_listed_events,fallback_to_raw_span,"
+    "resolve_relative_time_against_session_date,select_current_fact_under_supersession,"
+    "verify_evidence_absence_before_abstention"
+)
 ARMS: Final[Mapping[str, Sequence[str]]] = {
     "rules, by regime": ("author=rules", "routing=regime"),
     "rules, no routing": ("author=rules", "routing=none"),
     "rules, prompt only": ("author=rules", _PROMPT),
+    "rules, with operators": (
+        "author=rules",
+        "routing=regime",
+        f"protocol.operators=[{_OPERATORS}]",
+    ),
     "GRASP-style": ("author=grasp_style", _PROMPT),
     "DSPy-style": ("author=dspy_style", _PROMPT, "routing.drafts=4"),
     "Reflexion-style": ("author=reflexion_style", _PROMPT),
