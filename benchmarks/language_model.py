@@ -293,7 +293,7 @@ def table(directory: Path) -> str:
     caption = f"**{under}, {n} cases{said and f', {said}'}**"
     if str(first["run"]["protocol"]).startswith("sessions"):
         tables = table_of_sweep(directory.absolute(), dict(OF_SESSIONS))  # it runs elsewhere
-        return "\n\n".join([caption, tables, *_not_asked(runs), _readable(runs)])
+        return "\n\n".join([caption, tables, *_not_asked(runs), _readable(runs) + _filled(runs)])
     if any(run.summary.get("extraction") for run in runs):
         caption = f"**{under}, {n} cases, edges and answers by {PACKAGED.described}**"
         return "\n\n".join([caption, _extraction(runs), _readable(runs) + _filled(runs)])

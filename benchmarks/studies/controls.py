@@ -23,8 +23,6 @@ from framework.reporting.markdown import print_or_put
 CONTROLS: Final = ("rare_first", "shortest_first", "figures_first", "figures_shortest")
 LINKED: Final = ("graph_ppr", "typed_graph", "typed_graph_pruned", "typed_graph_one_seed")
 ARMS: Final = ("bm25", *LINKED, "by_kind", *CONTROLS)
-ALL: Final = 1_000
-"""Items that are asked for where nothing is answered, so that the budget alone cuts."""
 DATA: Final = ROOT.parent / "shared" / "data"
 
 
@@ -106,7 +104,7 @@ def measured(setting: Setting, data: Path) -> dict[str, Mapping[str, Any]]:
     if not directory.exists():
         words = [*setting.overrides, f"arch={','.join(setting.arms)}", "baseline=bm25"]
         words += [f"domain.path={data / setting.file}"] if setting.file else []
-        words += [] if setting.answered else ["protocol=retrieve", f"protocol.k={ALL}"]
+        words += [] if setting.answered else ["protocol=retrieve"]
         place = f"hydra.sweep.dir={directory}"
         call("run.py", "-m", *words, "tracking=none", "report=false", place)
     elif not (directory / "sweep.json").exists():

@@ -35,6 +35,7 @@ def scenarios() -> Iterator[Scenario]:
     yield Scenario(share, "rates from .05 to .95; judge .9, .1, known by 200 each", _share())
     yield Scenario(share, "the same, known by 40 each", _share(known=40))
     yield Scenario(share, "judge .8, .25, known by 60 each", _share(0.8, 0.25, 60))
+    yield Scenario(share, "rate .95; judge .9, .1, known by 200 each", _share(of=0.95))
     yield Scenario(share, "40% are 1 without a verdict", _share(without=0.4))
     yield Scenario(share, "40% are 0 without a verdict", _share(without=0.4, are=0.0))
     yield Scenario(mean, "shares from .05 to .95; judge .9, .1, known by 200 each", _mean(None))
@@ -44,6 +45,8 @@ def scenarios() -> Iterator[Scenario]:
     yield Scenario(two, "shares from .05 to .95", _mean(None, each=2))
     yield Scenario(two, "true share .5", _mean(0.5, each=2))
     yield Scenario(two, "true share .85", _mean(0.85, each=2))
+    yield Scenario(two, "true share .95", _mean(0.95, each=2))
+    yield Scenario(two, "true share .05", _mean(0.05, each=2))
 
 
 def _rates(rng: Rng, right: float, wrong: float, known: int) -> ErrorRates:
@@ -53,13 +56,21 @@ def _rates(rng: Rng, right: float, wrong: float, known: int) -> ErrorRates:
 
 
 def _share(
-    right: float = 0.9, wrong: float = 0.1, known: int = 200, without: float = 0.0, are: float = 1.0
+    right: float = 0.9,
+    wrong: float = 0.1,
+    known: int = 200,
+    without: float = 0.0,
+    are: float = 1.0,
+    of: float | None = None,
 ) -> Hit:
-    """A case has one verdict, or with this chance none, and its value is `are`."""
+    """A case has one verdict, or with this chance none, and its value is `are`.
+
+    of : the share of right answers; None for one that is drawn for each sample.
+    """
 
     def hit(rng: Rng, n: int) -> bool | None:
         rates = _rates(rng, right, wrong, known)
-        truth = float(rng.uniform(0.05, 0.95))
+        truth = float(rng.uniform(0.05, 0.95)) if of is None else of
         is_right = rng.random(n) < truth
         passed = (rng.random(n) < np.where(is_right, right, wrong)).astype(np.float64)
         silent = rng.random(n) < without

@@ -17,6 +17,7 @@ from framework.analysis.axes import as_mappings, axis_meta
 from framework.analysis.doubts import doubts_of_state, doubts_of_sweep
 from framework.analysis.forms import poolable
 from framework.analysis.summary import SETTING, setting_of
+from framework.analysis.sweep import budget_flags
 from framework.contracts import RowKey, RunProtocol
 from framework.errors import UserError
 from framework.records import Row
@@ -300,7 +301,12 @@ def higher_is_better(axis: str) -> bool | None:
 def of_run(summary: Mapping[str, Any]) -> Evidence:
     """The evidence in the summary of a run alone, to be printed: without rows and manifest."""
     job = Job(path=Path(), summary=summary, manifest={}, rows=())
-    return as_printed(Evidence(path=Path(), jobs=[job], sweep={"comparisons": []}, plan={}))
+    return as_printed(Evidence(path=Path(), jobs=[job], sweep=_alone(job), plan={}))
+
+
+def _alone(job: Job) -> dict[str, Any]:
+    """What sweep.json would say of a run that is not of a sweep."""
+    return {"comparisons": [], "budget_flags": budget_flags([job.summary])}
 
 
 def of_sweep(sweep: Mapping[str, Any]) -> Evidence:
@@ -347,7 +353,8 @@ def load(path: Path, runs: Sequence[FinishedRun] = ()) -> Evidence:
         )
     if not path.is_dir():
         raise UserError(f"{path}: no such directory")
-    return Evidence(path=path, jobs=[job(path)], sweep={"comparisons": []}, plan={})
+    alone = job(path)
+    return Evidence(path=path, jobs=[alone], sweep=_alone(alone), plan={})
 
 
 def redacted(evidence: Evidence) -> Evidence:

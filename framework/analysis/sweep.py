@@ -52,7 +52,7 @@ def sweep_summary(
     groups: dict[tuple[Any, ...], list[Mapping[str, Any]]] = defaultdict(list)
     for summary in summaries:
         groups[setting_of(summary["run"])].append(summary)
-    flags = [flag for members in groups.values() for flag in _budget_flags(members)]
+    flags = [flag for members in groups.values() for flag in budget_flags(members)]
     return {
         "jobs": [job_entry(name, s) for name, s in zip(names, summaries, strict=True)],
         "comparisons": compare_runs(summaries, rows, axes, baseline, smallest_effect),
@@ -301,7 +301,7 @@ def _headline(summary: Mapping[str, Any]) -> list[str]:
     return [axis for axis in summary["headline"] if axis in summary["axes"]]
 
 
-def _budget_flags(summaries: Sequence[Mapping[str, Any]]) -> list[str]:
+def budget_flags(summaries: Sequence[Mapping[str, Any]]) -> list[str]:
     """Pairs of arms at one budget that were not given the same room, and arms that did not use it.
 
     An arm that offers less than the budget by its own choice (a cap on items) is named too: its

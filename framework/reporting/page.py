@@ -34,7 +34,7 @@ _OWN: Final[Sequence[_Part]] = (
     (1000, provenance),
 )
 _OWN_AT_END: Final[Sequence[_Part]] = (
-    (200, lambda evidence: conditions.budget_flags(evidence) if evidence.is_sweep else ()),
+    (200, conditions.flags_at_end),
     (700, conditions.gates),
 )
 

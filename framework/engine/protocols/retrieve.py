@@ -14,9 +14,9 @@ from framework.registry import register
 
 @dataclass(frozen=True)
 class RetrieveSettings(Bounded):
-    """`k`: length of the ranking asked of an arm."""
+    """`k`: most items asked of an arm; null for as many as the budget could hold."""
 
-    k: Annotated[int, at_least(1)] = 100
+    k: Annotated[int | None, at_least(1)] = None
 
 
 @register("protocol", "retrieve")

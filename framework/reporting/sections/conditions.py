@@ -54,6 +54,12 @@ def budget_flags(evidence: Evidence) -> Iterator[Block]:
         yield Text("Budget use: no flags.")
 
 
+def flags_at_end(evidence: Evidence) -> Iterator[Block]:
+    """The same below what a command prints: of a run alone only where there are any."""
+    if evidence.is_sweep or evidence.sweep.get("budget_flags"):
+        yield from budget_flags(evidence)
+
+
 def capabilities(evidence: Evidence) -> Iterator[Block]:
     """What each arm declares of itself: its inputs, and what it needs."""
     yield Heading("Declared inputs", "capabilities")

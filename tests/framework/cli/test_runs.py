@@ -182,6 +182,26 @@ def test_runs_that_differ_in_more_than_the_arm(
     assert "loose is not compared: it differs in budget" in told
 
 
+def test_without_answers_a_view_is_as_full_and_a_shorter_ranking_is_told(
+    capsys: pytest.CaptureFixture[str], place: Path
+) -> None:
+    given = ("domain=governance", "budget=loose", "arch=bm25", "n_cases=2", "tracking=none")
+    told = {}
+    for name, words in {
+        "answered": ("protocol=evaluate",),
+        "retrieved": ("protocol=retrieve",),
+        "short": ("protocol=retrieve", "protocol.k=3"),
+    }.items():
+        done = run(capsys, *given, *words, f"hydra.run.dir={name}")
+        assert done.status == 0, done.err
+        told[name] = " ".join(done.out.split())
+    views = {name: [row.view_tokens for row in read_run(place / name).rows] for name in told}
+    assert views["retrieved"] == views["answered"]
+    assert max(views["short"]) < min(views["retrieved"]) / 10
+    assert "loose: bm25 offered less than the budget in 100% of its rows" in told["short"]
+    assert "offered less" not in told["retrieved"] + told["answered"]
+
+
 def test_what_is_compared_on_shared_cases_is_of_these_alone(
     capsys: pytest.CaptureFixture[str], place: Path
 ) -> None:

@@ -94,7 +94,7 @@ def test_what_no_case_defines_is_named_and_has_no_row(capsys: pytest.CaptureFixt
     empty = {**entry, "mean": None, "n": 0, "method": "undefined: no cases"}
     run = {"domain": "d", "arch": "a", "budget": "b", "n_cases": 2, "repeats": 1}
     axes = {"head": empty, "some": entry, "none": empty}
-    (job,) = of_run({"run": run, "headline": ["head"], "axes": axes}).jobs
+    (job,) = of_run({"run": run, "headline": ["head"], "axes": axes, "budget_use": {}}).jobs
     print_blocks([axes_table(job, "axes")])
     title, _, axes_ = capsys.readouterr().out.partition("────")
     lines = axes_.splitlines()
