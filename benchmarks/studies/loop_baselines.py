@@ -22,6 +22,7 @@ from scipy.special import stdtrit
 
 from benchmarks.results import call
 from framework.reporting.markdown import print_or_put
+from plugins.protocols.improve.operators import SEAM
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 RUNS: Final = ROOT / "runs" / "loop_baselines"
@@ -105,7 +106,7 @@ def table(arms: Mapping[str, Loops]) -> str:
         cells = (
             _mean(loops, lambda loop: loop["stopped"]["drafts"]),
             _mean(loops, lambda loop: len(loop["analyses"])),
-            _mean(loops, lambda loop: loop["stopped"]["promotions"]),
+            _mean(loops, lambda loop: loop["stopped"]["promotions"]) + _operators(loops),
             limits(gains),
             f"{sum(gain > 0 for gain in gains)}, {sum(gain < 0 for gain in gains)} of {len(gains)}",
             limits(shifted),
@@ -120,6 +121,15 @@ def limits(values: Sequence[float], level: float = 0.95) -> str:
     mean, n = fmean(values), len(values)
     half = float(stdtrit(n - 1, (1 + level) / 2)) * stdev(values) / n**0.5
     return f"{mean:+.3f} [{mean - half:+.3f}, {mean + half:+.3f}]"
+
+
+def _operators(loops: Loops) -> str:
+    """How many of what was promoted were operators, by loop; empty where none was."""
+    promoted = [
+        sum(one["seam"] == SEAM and one["outcome"] == "promoted" for one in loop["candidates"])
+        for loop in loops.values()
+    ]
+    return f", {fmean(promoted):.1f} operators" if any(promoted) else ""
 
 
 def _mean(loops: Loops, value: Callable[[Mapping[str, Any]], float]) -> str:
