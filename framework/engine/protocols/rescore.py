@@ -29,6 +29,7 @@ from framework.pipeline.path import Pipeline
 from framework.pipeline.score import score_axes, scored_together
 from framework.records import Answer, Case, Item, MemoryView, Row, TraceEntry
 from framework.registry import NoSettings, find, nearest
+from framework.retention import known_ranks
 from framework.store.answers import whole_answers
 from framework.store.directory import ANSWERS
 from framework.store.state import State, load_state
@@ -246,12 +247,13 @@ def _scored(pipeline: Pipeline, case: Case, row: Row, record: Mapping[str, Any])
 
 
 def _view(row: Row, record: Mapping[str, Any]) -> MemoryView:
+    trace = tuple(_sourced(TraceEntry, entry) for entry in record["trace"])
     return MemoryView(
         items=tuple(_sourced(Item, item) for item in record["view"]),
         tokens=row.view_tokens,
         budget_tokens=row.budget_tokens,
-        trace=tuple(_sourced(TraceEntry, entry) for entry in record["trace"]),
-        ranks=record.get("ranks", {}),  # before it was kept, the trace was whole
+        trace=trace,
+        ranks=known_ranks(trace, record.get("ranks", {})),
     )
 
 
