@@ -115,6 +115,7 @@ class RescoreProtocol(RunProtocol[NoSettings]):
         finalize(self, opened.close)
         self._rows = {row.key: row for row in state.rows}
         self._places = _places(self._answers, path / ANSWERS)
+        self._stand: set[str] = set()  # columns that need no answer, whichever are scored again
 
     def in_journal(self, **journal: Any) -> Self:
         """Itself: its journal holds rows alone."""
@@ -133,6 +134,7 @@ class RescoreProtocol(RunProtocol[NoSettings]):
             if name not in known:
                 raise UserError(f"--axes: the run has no axis {name!r}{nearest(name, known)}")
         axes = [axis for axis in pipeline.axes if axis.name in self.origin.axes]
+        self._stand = {n for axis in pipeline.axes if not axis.needs_answer for n in axis.names}
         pipeline = replace(pipeline, axes=axes)
         async for pair in pipeline.bounded(self._jobs(pipeline, cases, done)):
             yield pair
@@ -162,8 +164,7 @@ class RescoreProtocol(RunProtocol[NoSettings]):
             raise StopRun(f"{stop} (case {case.id})") from None
         except Exception as error:  # whatever a judge raises, the case is a row and the run goes on
             usage = {**_unpaid(row), **ledger.usage()}
-            stand = {n for a in pipeline.axes if not a.needs_answer for n in a.names}
-            free = {name: value for name, value in row.axes.items() if name in stand}
+            free = {name: value for name, value in row.axes.items() if name in self._stand}
             message = told(error, pipeline.parts)
             failed = replace(row, axes=free, success=None, error=message, usage=usage)
             return failed, {**record, "prompts": ledger.prompts}
