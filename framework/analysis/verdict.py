@@ -280,10 +280,13 @@ def costs(group: Group) -> list[Cost]:
 
 
 def spent(job: Job) -> float:
-    """Tokens of models that an arm takes a case, without those of `NOT_ITS_OWN`."""
-    phases = job.summary["ledger"].items()
+    """Tokens of models that an arm takes to answer a case once, without those of `NOT_ITS_OWN`.
+
+    An arm that chooses at random answers a case several times: its rows, not its cases, count.
+    """
+    phases, cases = job.summary["ledger"].items(), job.summary["run"]["n_cases"]
     used = (entry["tokens_per_case"] for phase, entry in phases if phase not in NOT_ITS_OWN)
-    return float(sum(used))
+    return float(sum(used) * cases / (job.summary["errors"].get("of") or cases))
 
 
 def asked(jobs: Sequence[Job]) -> set[str]:
