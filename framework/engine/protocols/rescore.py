@@ -152,7 +152,7 @@ class RescoreProtocol(RunProtocol[NoSettings]):
 
     async def _judge(self, pipeline: Pipeline, case: Case, row: Row) -> Pair:
         record = self._record(row.key)
-        if row.error or row.state:
+        if row.error or row.state or _goes_on(record):
             return replace(row, usage=_unpaid(row)), record
         if record["answer"] is None:
             raise UserError("its protocol stops before an answer: there is nothing to judge")
@@ -197,6 +197,11 @@ class RescoreProtocol(RunProtocol[NoSettings]):
         record: dict[str, Any] = read_json(self._answers.readline())
         del record["key"], record["error"]
         return record
+
+
+def _goes_on(record: Mapping[str, Any]) -> bool:
+    """Whether a session went on after this turn: then its axes are those of a later one."""
+    return "session" in record and not record["session"].get("figures")
 
 
 def _others(record: Mapping[str, Any], judged: Mapping[str, Any]) -> dict[str, Any]:

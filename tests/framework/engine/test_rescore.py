@@ -155,6 +155,25 @@ def test_a_judge_that_fails_takes_nothing_from_what_memory_kept(
     assert all("eda" not in b.axes for _, b in pairs)
 
 
+def test_only_the_last_turn_of_a_session_is_judged_again(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """The turns before it had been given axes, and the judge was asked about each."""
+    done = run(
+        capsys,
+        *("domain=precedents", "arch=bm25", "protocol=sessions", "protocol.turns=3", "n_cases=4"),
+        *("tracking=none", "report=false", f"hydra.run.dir={tmp_path / 'old'}"),
+    )
+    assert done.status == 0, done.err
+    words = ("rescore", str(tmp_path / "old"), "judge=rules", "--out", str(tmp_path / "new"))
+    assert framework(capsys, *words).status == 0
+    old, new = (load_state(tmp_path / name).rows for name in ("old", "new"))
+    assert any(row.turn and not row.axes for row in old), "a session of several turns"
+    assert [(row.key, row.success, row.axes) for row in old] == [
+        (row.key, row.success, row.axes) for row in new
+    ]
+
+
 def test_what_rests_on_which_answers_are_right_is_judged_with_them(
     capsys: pytest.CaptureFixture[str], runs_dir: Path
 ) -> None:
