@@ -29,12 +29,14 @@ class PairSide:
     """One case of a pair; None for what was not measured.
 
     favourable : whether the decision favours the person, which abstaining does not. reasons : those
-    given. retention : the share of the gold items retained, in [0, 1].
+    given. retention : the share of the gold items retained, in [0, 1]. decision : its label; None
+    where no more is known than whether it is favourable.
     """
 
     favourable: bool | None
     reasons: frozenset[str] | None
     retention: float | None
+    decision: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,6 +143,7 @@ def _side(row: Row, groups: ProtectedGroups, decided: bool) -> PairSide:
         favourable=row.decision not in (*groups.adverse, ABSTAIN) if answered else None,
         reasons=frozenset(map(_folded, row.reasons)) if answered else None,
         retention=row.axes.get("retained"),
+        decision=row.decision if answered else None,
     )
 
 
@@ -176,7 +179,7 @@ def compared(pairs: Sequence[CounterfactualPair], seed: int) -> dict[str, Any]:
         "n": len(pairs),
         "n_decided": decisions.n,
         "decisions": _difference(decisions),
-        "decisions_changed": share([_differ(*both) for both in favoured.values()]),
+        "decisions_changed": share([_decided_apart(*both) for both in sides.values()]),
         "reasons_changed": share([None if d is None else float(d > 0) for d in distances]),
         "reasons_distance": share(distances),
         "retention": _difference(paired(kept, "retention")),
@@ -184,6 +187,14 @@ def compared(pairs: Sequence[CounterfactualPair], seed: int) -> dict[str, Any]:
         "impact_ratio": _limited("value", ratio.value, ratio),
         "adverse_impact": _impact(ratio),
     }
+
+
+def _decided_apart(one: PairSide, other: PairSide) -> float | None:
+    """Whether two decisions differ: a payment in part is no denial, if neither is favourable."""
+    if None in (one.favourable, other.favourable):
+        return None
+    sides = (one.favourable, one.decision), (other.favourable, other.decision)
+    return float(sides[0] != sides[1])
 
 
 def _jaccard(one: PairSide, other: PairSide) -> float | None:

@@ -22,7 +22,8 @@ FEW_CASES: Final = "too few cases"
 EQUIVALENT: Final = "equivalent"
 HOLD_0: Final = "the bounds within the family contain 0"
 _ALPHA: Final = 0.05
-_NOT_ITS_OWN: Final = ("judge", "total")
+NOT_ITS_OWN: Final = ("judge", "control", "measure", "total")
+"""Phases of a ledger that are the benchmark's expense and not an arm's; and their sum."""
 _BUILT: Final = "ingest_to_correct"
 _ANSWERED: Final = "cost_to_correct"
 
@@ -279,10 +280,13 @@ def costs(group: Group) -> list[Cost]:
 
 
 def spent(job: Job) -> float:
-    """Tokens of models that an arm takes a case, a judge's apart, which are not its own."""
-    phases = job.summary["ledger"].items()
-    used = (entry["tokens_per_case"] for phase, entry in phases if phase not in _NOT_ITS_OWN)
-    return float(sum(used))
+    """Tokens of models that an arm takes to answer a case once, without those of `NOT_ITS_OWN`.
+
+    An arm that chooses at random answers a case several times: its rows, not its cases, count.
+    """
+    phases, cases = job.summary["ledger"].items(), job.summary["run"]["n_cases"]
+    used = (entry["tokens_per_case"] for phase, entry in phases if phase not in NOT_ITS_OWN)
+    return float(sum(used) * cases / (job.summary["errors"].get("of") or cases))
 
 
 def asked(jobs: Sequence[Job]) -> set[str]:

@@ -298,9 +298,12 @@ def _beside(plan: Plan, parent: Path, wanted: dict[str, Any]) -> tuple[State | N
 def _same_rows(found: dict[str, Any], wanted: dict[str, Any]) -> bool:
     same = ("rows_identity", "data", "framework", "tokenizer")
     plugins = {g: p for g, p in wanted["plugins"].items() if g != "gate"}
-    return all(found.get(key) == wanted[key] for key in same) and plugins == {
-        g: p for g, p in found.get("plugins", {}).items() if g != "gate"
-    }
+    packages = found.get("packages", {})  # a plugin's own file is not all that it runs, nor an axis
+    return (
+        all(found.get(key) == wanted[key] for key in same)
+        and plugins == {g: p for g, p in found.get("plugins", {}).items() if g != "gate"}
+        and all(packages.get(name) == code for name, code in wanted["packages"].items())
+    )
 
 
 def _check_axes(plan: Plan, gate: Gate[Any]) -> None:

@@ -8,7 +8,7 @@ from typing import ClassVar
 from framework.contracts import Axis, Scored
 from framework.records import AxisScore
 from framework.registry import NoSettings, register
-from framework.retention import event_ranks
+from framework.retention import event_ranks, session_of
 from plugins.axes._answers import HIGHER
 from plugins.axes.ranking import recall
 
@@ -35,15 +35,11 @@ class Sessions(Axis[NoSettings]):
     model_free: ClassVar[frozenset[str]] = frozenset(higher_is_better)
 
     def score(self, scored: Scored) -> AxisScore:
-        gold = set(map(_session, scored.case.gold.evidence))
+        gold = set(map(session_of, scored.case.gold.evidence))
         if not gold:
             return self.undefined()
         ranks = event_ranks(scored.view)
-        order = list(dict.fromkeys(map(_session, sorted(ranks, key=ranks.__getitem__))))
+        order = list(dict.fromkeys(map(session_of, sorted(ranks, key=ranks.__getitem__))))
         places = [order.index(session) + 1 for session in gold if session in order]
         values = {f"session_recall_at_{k}": recall(places, len(gold), k) for k in (2, 5)}
         return AxisScore(values=values, evidence=())
-
-
-def _session(event_id: str) -> str:
-    return event_id.partition(".")[0]

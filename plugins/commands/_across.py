@@ -119,5 +119,8 @@ def _code(paths: Sequence[Path], manifests: Sequence[Mapping[str, Any]]) -> Iter
             if plugin["name"] == first["plugins"].get(group, plugin)["name"]
             and plugin["code"] != first["plugins"].get(group, plugin)["code"]
         ]
+        there = first.get("packages", {})  # a plugin's own file is not all that it runs
+        of_packages = manifest.get("packages", {}).items()
+        differ += [name for name, code in of_packages if there.get(name, code) != code]
         if differ:
             yield f"{paths[0].name} and {path.name} were made by other code: {', '.join(differ)}"

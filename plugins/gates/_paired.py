@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, TypeVar
 
 from framework.analysis.forms import asks_model, model_free_axes, of_read_forms
@@ -129,7 +129,8 @@ def judge(
 
     A case's value is the mean over its trials and repeats. A row that failed, or that an arm did
     not offer (`Row.state`), takes the value that speaks against the claim: the worst for the
-    candidate, the best for the baseline. So does a case whose value the candidate alone leaves
+    candidate, the best for the baseline. What the baseline failed at does not show it worse: that
+    needs to hold with its worst there too. So does a case whose value the candidate alone leaves
     undefined (`n_lost`): which cases count must not be its own choice. Cases in a form that the
     model of either side does not read are of neither (`n_unread`), and the reason says so.
 
@@ -158,17 +159,24 @@ def judge(
         values, against = _case_values(own, axis, worst), _case_values(its, axis, best)
         lost = [case for case, value in against.items()
                 if value is not None and values.get(case, worst) is None]  # fmt: skip
-        comparison = compare(
-            values | dict.fromkeys(lost, worst),
-            against,
-            clusters,
-            seed=seed,
-            names=(label, axis),
-            alpha=2 * settings.alpha,
-        )
+
+        def compared(
+            against: Mapping[str, float | None],
+            own: Mapping[str, float | None] = values | dict.fromkeys(lost, worst),
+            axis: str = axis,
+        ) -> Comparison:
+            names, alpha = (label, axis), 2 * settings.alpha
+            return compare(own, against, clusters, seed=seed, names=names, alpha=alpha)
+
+        comparison = compared(against)
         if comparison.n and not comparison.share:
             raise UserError(f"gate.axes: {axis} is not in [0, 1], so no margin applies to it")
         decision = decide(comparison, not higher)
+        if decision.conclusion == "failed" and _failed(baseline):
+            least = decide(compared(_case_values(its, axis, worst)), not higher)
+            if least.conclusion != "failed":
+                why = "only cases at which the baseline failed show it worse"
+                decision = replace(decision, conclusion="undecided", reason=why)
         judged.append(
             {
                 "axis": axis,

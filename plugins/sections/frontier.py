@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from framework.analysis.evidence import Group, Job
+from framework.analysis.verdict import NOT_ITS_OWN
 from framework.statistics.intervals import mean_interval
 from plugins.sections._outcomes import outcome_axis, success_values
 
@@ -24,11 +25,10 @@ class Point:
 
 
 def cost_unit(group: Group) -> str:
-    """Dollars where any were spent, else tokens of models, else tokens of the view."""
-    totals = [job.summary["ledger"].get("total", {}) for job in group.jobs]
-    if any(total.get("cost_usd") for total in totals):
+    """Dollars where an arm spent any, else tokens of models, else tokens of the view."""
+    if any(entry.get("cost_usd") for job in group.jobs for entry in _own(job)):
         return "usd"
-    return "tokens" if any(map(_tokens, totals)) else "view"
+    return "tokens" if any(_tokens(entry) for job in group.jobs for entry in _own(job)) else "view"
 
 
 def points(group: Group) -> tuple[str, list[Point]]:
@@ -76,12 +76,16 @@ def _cost(job: Job, unit: str) -> float | None:
     if unit == "view":
         tokens = job.summary["budget_use"].get("mean_view_tokens")
         return None if tokens is None else float(tokens)
-    total = job.summary["ledger"].get("total", {})
-    spent = total.get("cost_usd", 0.0) if unit == "usd" else _tokens(total)
-    if spent is None:  # of a model without a price
+    spent = [e.get("cost_usd", 0.0) if unit == "usd" else _tokens(e) for e in _own(job)]
+    if None in spent:  # of a model without a price
         return None
     # An arm that chooses at random answers a case several times: its rows, not its cases, count.
-    return float(spent) / len(job.rows) if job.rows else None
+    return float(sum(spent)) / len(job.rows) if job.rows else None
+
+
+def _own(job: Job) -> list[Mapping[str, Any]]:
+    """What an arm took, by phase: a judge's tokens, say, are the benchmark's expense."""
+    return [entry for phase, entry in job.summary["ledger"].items() if phase not in NOT_ITS_OWN]
 
 
 def _tokens(total: Mapping[str, Any]) -> float:

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from statistics import fmean
 from typing import Any, Final
 
+from framework.analysis.axes import axis_meta
+from framework.analysis.forms import model_free, of_read_forms
 from framework.engine.compose import key_of
 from framework.errors import UserError
-from framework.store.state import load_finished, read_summary
+from framework.records import Row
+from framework.rows import by_session
+from framework.store.state import load_finished, read_run, read_summary
 from framework.text.counting import counted
 from plugins.tuning.parts import TUNING
 
@@ -18,12 +23,34 @@ _SAME: Final = ("domain", "budget", "embedder", "extractor", "reader", "model", 
 _LABELS: Final = {"arm": "arch", "budget": "budget"}
 
 
-def value_of(run: Path, objective: str) -> float:
-    """The mean of the objective in a trial. Raises UserError where it has none."""
-    mean = read_summary(run)["axes"].get(objective, {}).get("mean")
+def value_of(run: Path, objective: str, *, higher: bool) -> float:
+    """The mean of the objective in a trial. Raises UserError where it has none.
+
+    Of a share a row that failed, or was not answered (`Row.state`), has the worst value: settings
+    that fail on the hard cases would else be chosen by the mean of the others.
+    """
+    found, meta = read_run(run), axis_meta()[objective]
+    mean = found.summary["axes"].get(objective, {}).get("mean")
+    rows = by_session(found.rows)
+    if not (meta["amount"] or meta["signed"]) and any(_failed(row, objective) for row in rows):
+        mean = _with_failed(rows, objective, 0.0 if higher else 1.0)
     if mean is None:
         raise UserError(f"hydra.sweeper.objective: {objective} is undefined in {run}")
     return float(mean)
+
+
+def _failed(row: Row, objective: str) -> bool:
+    return bool(row.error or row.state) and row.axes.get(objective) is None
+
+
+def _with_failed(rows: Sequence[Row], objective: str, worst: float) -> float:
+    """The mean over cases, of forms that were read, where a failed row has the worst value."""
+    values: dict[str, list[float]] = {}
+    for row in rows if objective in model_free(rows) else of_read_forms(rows):
+        value = worst if _failed(row, objective) else row.axes.get(objective)
+        if value is not None:
+            values.setdefault(row.case_id, []).append(value)
+    return fmean(map(fmean, values.values())) if values else worst
 
 
 def spent_by(runs: Sequence[Path]) -> dict[str, Any]:
@@ -87,7 +114,8 @@ def _of_arm(
         settings = {**own["arch"], **trial["settings"]}
         if given["arch"] != settings or given["part"] != TUNING or not _of_one_draw(given, own):
             yield f"trial {number} was not run with these settings on the tuning cases"
-        if value_of(run, tuning["objective"]) != trial["value"]:
+        higher = tuning["higher_is_better"]
+        if value_of(run, tuning["objective"], higher=higher) != trial["value"]:
             yield f"trial {number} gave another value"
     best = (max if tuning["higher_is_better"] else min)(trial["value"] for trial in tried)
     first = next(trial for trial in tried if trial["value"] == best)

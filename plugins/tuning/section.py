@@ -50,8 +50,9 @@ def tuning_blocks(plan: Mapping[str, Any]) -> Iterator[Block]:
         f"settings, to find the {'highest' if tuning['higher_is_better'] else 'lowest'} mean of "
         f"{tuning['objective']} on {on} that share no history and no cluster with those of the "
         "comparison (if all cases are about one history: no cluster). The means here are of these "
-        "cases. The best of many trials looks better than it will on other cases: the effect of "
-        "tuning is the difference between an arm and its tuned form in the comparison."
+        "cases; of a share, a case that failed counts as the worst. The best of many trials looks "
+        "better than it will on other cases: the effect of tuning is the difference "
+        "between an arm and its tuned form in the comparison."
     )
     yield Table(
         anchor="tuning-table",

@@ -136,7 +136,8 @@ def _go_on(path: Path, before: Sequence[Job], operational: Sequence[str], launch
             print(f"sweep: {path}")
             return FAILED
         for i, job in zip(searched, jobs, strict=True):
-            studies[i].tell(asked[i], checks.value_of(path / job.name, tuning["objective"]))
+            objective, higher = tuning["objective"], tuning["higher_is_better"]
+            studies[i].tell(asked[i], checks.value_of(path / job.name, objective, higher=higher))
             runs[i].append(job.name)
     tuned = _tuned(tuning["arms"], studies)
     plans = {i: compose_plan(given) for i, given in tuned.items()}

@@ -21,9 +21,10 @@ from framework.store.state import load_state
 from framework.text.canonical import canonical_json
 from plugins.axes.chain import Chain
 from plugins.axes.ranking import Ranking
+from plugins.axes.session_ranking import Sessions
 from tests.launching import framework, run
 
-EVENTS = [f"e{n}" for n in range(200)]
+EVENTS = [f"s{n % 40}.{n}" for n in range(200)]
 SOURCES = st.lists(st.sampled_from(EVENTS), max_size=3, unique=True).map(tuple)
 RANKINGS = st.lists(SOURCES, max_size=120)
 SOME = st.lists(st.sampled_from(EVENTS), max_size=4, unique=True).map(tuple)
@@ -50,7 +51,9 @@ def scores(view: MemoryView, gold: Gold) -> dict[str, Any]:
         case=case, domain=none, view=view, answer=None, retained=retained, judge=None, client=none
     )
     ranking, chain = Ranking(NoSettings()).score(scored), Chain(NoSettings()).score(scored)
-    return {**ranking.values, **chain.values, "said": (*ranking.evidence, *chain.evidence)}
+    sessions = Sessions(NoSettings()).score(scored)
+    said = (*ranking.evidence, *chain.evidence)
+    return {**ranking.values, **chain.values, **sessions.values, "said": said}
 
 
 def read_again(view: MemoryView, record: Mapping[str, Any]) -> MemoryView:
@@ -84,12 +87,29 @@ def test_what_is_kept_scores_as_the_whole_ranking_did(
         e for e in view.trace if e.placed != "out"
     ]
     assert out[:BEYOND] == [e for e in view.trace if e.placed == "out"][:BEYOND]
-    assert all(named & set(entry.source_ids) for entry in out[BEYOND:])
-    assert kept["ranks"] == {e: r for e, r in event_ranks(view).items() if e in named}
+    ranks = event_ranks(view)
+    first = {event.partition(".")[0]: event for event in reversed(list(ranks))}.values()
+    assert all((named | set(first)) & set(entry.source_ids) for entry in out[BEYOND:])
+    assert kept["ranks"].items() <= ranks.items()
+    assert named & ranks.keys() <= kept["ranks"].keys() <= named | set(first)
+
+
+def test_the_place_of_a_session_is_kept_however_long_those_before_it_are() -> None:
+    """Rescored from the ranks of gold alone, every session with evidence came first."""
+    recalled = [Item(id=f"i{n}", text="x", source_ids=(f"s{n // 40}.{n}",)) for n in range(12 * 40)]
+    for packing in ("truncate", "whole"):
+        view = pack(recalled, 5, cast(Any, packing))
+        for session, places in ((1, (1.0, 1.0)), (3, (0.0, 1.0)), (11, (0.0, 0.0))):
+            gold = Gold(evidence=(f"s{session}.{session * 40 + 7}",))
+            again = scores(read_again(view, kept_trace(view, gold)), gold)
+            assert again == scores(view, gold)
+            found = again["session_recall_at_2"], again["session_recall_at_5"]
+            assert found == places
 
 
 LONG = (
     *("domain=longmemeval_synthetic", "domain.sessions=40", "n_cases=3", "arch=chat_log"),
+    "extra_axes=[session_ranking]",
     *("budget=absolute", "budget.tokens=200", "tracking=none", "report=false"),
 )
 
@@ -103,7 +123,7 @@ def test_a_run_keeps_the_view_fifty_ranks_and_gold_and_is_scored_again_from_them
     records = list(map(json.loads, (tmp_path / "old" / "answers.jsonl").read_text().splitlines()))
     for record in records:
         assert record["recalled"] > 120
-        assert len(record["trace"]) <= len(record["view"]) + BEYOND + 8
+        assert len(record["trace"]) <= len(record["view"]) + BEYOND + 8 + 40
     done = framework(
         capsys, "rescore", str(tmp_path / "old"), "judge=rules", "--out", str(tmp_path / "new")
     )

@@ -123,6 +123,7 @@ def _rows(run: FinishedRun) -> Iterator[dict[str, Any]]:
             "cluster": row.cluster or row.case_id,
             "axes": row.axes,
             "error": row.error,
+            "state": row.state,
             "config": config,
         }
 

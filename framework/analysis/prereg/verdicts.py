@@ -19,15 +19,18 @@ from framework.text.counting import counted
 
 Outcome = Literal["supported", "rejected", "reversed", "underpowered"]
 _POINT_TOLERANCE: Final = 1e-9
+_Values = dict[str, float | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
     """Rows to judge by: mappings as `framework.statistics.comparison.case_means` takes them.
 
-    A row that failed has `error` true: on an axis in [0, 1] its case counts as the worst for the
-    claim, elsewhere as undefined. With `common_cases` arms are compared on the cases that all of a
-    comparison have, as where one arm was measured on fewer; else different cases are an error.
+    A row that failed has `error` true, one that was not answered (`Row.state`) `state`: on an axis
+    in [0, 1] its case counts as the worst for the claim where that is to be supported, and as the
+    best where it is to be rejected or reversed; elsewhere as undefined. With `common_cases` arms
+    are compared on the cases that all of a comparison have, as where one arm was measured on fewer;
+    else different cases are an error.
     Rows to be told apart by setting have the configuration of their run as `config`.
     """
 
@@ -91,6 +94,8 @@ def judge(
     - *rejected*: against some rival the upper bound is below the margin (minus the margin).
     - *underpowered*: anything else, and always with fewer cases than planned.
 
+    What failed never decides: it counts as the worst for whatever is to be shown.
+
     Primary hypotheses are adjusted as the file says. Holm's step-down: all are tested at alpha / m;
     while some are decided, the rest are tested again with m less by those. Exploratory ones are
     tested at alpha each.
@@ -140,22 +145,29 @@ def _tester(
     if not rows:
         known = sorted({str(row.get("budget")) for row in measured.rows})
         raise UserError(f"{h.name}: no row at budget {h.budget!r}; measured: {', '.join(known)}")
-    own = _column(h, _at(h.name, rows, plan.base, h.setting), h.arm, mine=True)
+    mine = _at(h.name, rows, plan.base, h.setting)
     others = _at(h.name, rows, plan.base, h.against_setting)
-    columns = {rival: _column(h, others, rival, mine=False) for rival in h.against}
-    if measured.common_cases:
-        shared = set.intersection(set(own), *(set(column) for column in columns.values()))
-        own = {c: v for c, v in own.items() if c in shared}
-        columns = {a: {c: v for c, v in col.items() if c in shared} for a, col in columns.items()}
+
+    def columns(*, doubted: bool) -> tuple[_Values, dict[str, _Values]]:
+        """The arm's values and its rivals': what failed is against the claim, or for it."""
+        own = _column(h, mine, h.arm, high=(h.direction == "higher") != doubted)
+        of = {r: _column(h, others, r, high=(h.direction == "lower") != doubted) for r in h.against}
+        if measured.common_cases:
+            shared = set.intersection(set(own), *(set(column) for column in of.values()))
+            own = {c: v for c, v in own.items() if c in shared}
+            of = {a: {c: v for c, v in col.items() if c in shared} for a, col in of.items()}
+        return own, of
+
+    sides = [columns(doubted=doubted) for doubted in (True, False)]
     clusters = case_means(rows).clusters
     lower = h.direction == "lower"
 
-    def test(alpha: float) -> Verdict:
-        compared = []
+    def compared(own: _Values, of: Mapping[str, _Values], alpha: float) -> list[Comparison]:
+        found = []
         for rival in h.against:
-            a, b = (columns[rival], own) if lower else (own, columns[rival])
+            a, b = (of[rival], own) if lower else (own, of[rival])
             names = ("prereg", h.budget, h.axis, *sorted((h.arm, rival)))
-            compared.append(
+            found.append(
                 compare(
                     a,
                     b,
@@ -167,7 +179,11 @@ def _tester(
                     amount=h.axis in signed(),
                 )
             )
-        return _verdict(h, compared, alpha)
+        return found
+
+    def test(alpha: float) -> Verdict:
+        against, *for_ = [compared(*side, alpha) for side in sides[: 1 + (sides[0] != sides[1])]]
+        return _verdict(h, against, for_[0] if for_ else against, alpha)
 
     return test
 
@@ -196,9 +212,8 @@ def _value(row: Mapping[str, Any], key: str) -> Any:
     return found
 
 
-def _column(
-    h: Hypothesis, rows: Sequence[Mapping[str, Any]], arm: str, *, mine: bool
-) -> dict[str, float | None]:
+def _column(h: Hypothesis, rows: Sequence[Mapping[str, Any]], arm: str, *, high: bool) -> _Values:
+    """By case an arm's mean. high : whether what failed is at the high end of [0, 1]."""
     own = [row for row in rows if row["arm"] == arm]
     if not own:
         known = sorted({str(row["arm"]) for row in rows})
@@ -206,20 +221,27 @@ def _column(
     if not any(h.axis in row["axes"] for row in own):
         known = sorted({axis for row in own for axis in row["axes"]})
         raise UserError(f"{h.name}: no axis {h.axis!r} of arm {arm}; measured: {', '.join(known)}")
-    # The worst for the claim: the arm at the bad end of [0, 1], its rivals at the good end.
-    worst: float | None = float((h.direction == "higher") != mine)
-    failed = {str(row["case_id"]) for row in own if row.get("error")}
+    end: float | None = float(high)
+    failed = {str(row["case_id"]) for row in own if row.get("error") or _silent(row, h.axis)}
     (means,) = case_means(own).values.values()
     found = means.get(h.axis, {})
     if h.axis in signed() or not all(0 <= value <= 1 for value in found.values()):
-        worst = None
+        end = None
     return {
-        case: worst if case in failed else found.get(case)
+        case: end if case in failed else found.get(case)
         for case in sorted({str(row["case_id"]) for row in own})
     }
 
 
-def _verdict(h: Hypothesis, compared: Sequence[Comparison], alpha: float) -> Verdict:
+def _silent(row: Mapping[str, Any], axis: str) -> bool:
+    """Whether nothing was answered, and so the axis is not known."""
+    return bool(row.get("state")) and row["axes"].get(axis) is None
+
+
+def _verdict(
+    h: Hypothesis, compared: Sequence[Comparison], best: Sequence[Comparison], alpha: float
+) -> Verdict:
+    """By the worst for the claim; that it is false, by the best for it."""
     threshold = h.margin if h.test == "paired" else -h.margin
     deltas = [c.delta for c in compared]
     lows, highs = [c.bounds.low for c in compared], [c.bounds.high for c in compared]
@@ -246,11 +268,14 @@ def _verdict(h: Hypothesis, compared: Sequence[Comparison], alpha: float) -> Ver
     if all(low is not None and low > threshold for low in lows) and all(significant):
         return verdict("supported", f"lower bound above {threshold:+.3f}")
     if h.test == "paired" and all(
-        high is not None and high < 0 and clear
-        for high, clear in zip(highs, significant, strict=True)
+        c.bounds.high is not None
+        and c.bounds.high < 0
+        and c.permutation.p is not None
+        and c.permutation.p < alpha
+        for c in best
     ):
         return verdict("reversed", "the opposite holds: upper bound below 0")
-    if any(high is not None and high < threshold for high in highs):
+    if any(c.bounds.high is not None and c.bounds.high < threshold for c in best):
         return verdict("rejected", f"upper bound below {threshold:+.3f}")
     smallest = [c.permutation.smallest_p for c in compared]
     if h.test == "paired" and any(s is None or s >= alpha for s in smallest):
@@ -259,6 +284,8 @@ def _verdict(h: Hypothesis, compared: Sequence[Comparison], alpha: float) -> Ver
         return verdict(
             "underpowered", next(c.bounds.method for c in compared if c.bounds.low is None)
         )
+    if any(high is not None and high < threshold for high in highs):
+        return verdict("underpowered", "nothing but what failed speaks against it")
     return verdict("underpowered", f"the bounds hold {threshold:+.3f}")
 
 

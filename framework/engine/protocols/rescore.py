@@ -29,6 +29,7 @@ from framework.pipeline.path import Pipeline
 from framework.pipeline.score import score_axes, scored_together
 from framework.records import Answer, Case, Item, MemoryView, Row, TraceEntry
 from framework.registry import NoSettings, find, nearest
+from framework.retention import known_ranks
 from framework.store.answers import whole_answers
 from framework.store.directory import ANSWERS
 from framework.store.state import State, load_state
@@ -114,6 +115,7 @@ class RescoreProtocol(RunProtocol[NoSettings]):
         finalize(self, opened.close)
         self._rows = {row.key: row for row in state.rows}
         self._places = _places(self._answers, path / ANSWERS)
+        self._stand: set[str] = set()  # columns that need no answer, whichever are scored again
 
     def in_journal(self, **journal: Any) -> Self:
         """Itself: its journal holds rows alone."""
@@ -132,6 +134,7 @@ class RescoreProtocol(RunProtocol[NoSettings]):
             if name not in known:
                 raise UserError(f"--axes: the run has no axis {name!r}{nearest(name, known)}")
         axes = [axis for axis in pipeline.axes if axis.name in self.origin.axes]
+        self._stand = {n for axis in pipeline.axes if not axis.needs_answer for n in axis.names}
         pipeline = replace(pipeline, axes=axes)
         async for pair in pipeline.bounded(self._jobs(pipeline, cases, done)):
             yield pair
@@ -149,7 +152,7 @@ class RescoreProtocol(RunProtocol[NoSettings]):
 
     async def _judge(self, pipeline: Pipeline, case: Case, row: Row) -> Pair:
         record = self._record(row.key)
-        if row.error or row.state:
+        if row.error or row.state or _goes_on(record):
             return replace(row, usage=_unpaid(row)), record
         if record["answer"] is None:
             raise UserError("its protocol stops before an answer: there is nothing to judge")
@@ -161,8 +164,7 @@ class RescoreProtocol(RunProtocol[NoSettings]):
             raise StopRun(f"{stop} (case {case.id})") from None
         except Exception as error:  # whatever a judge raises, the case is a row and the run goes on
             usage = {**_unpaid(row), **ledger.usage()}
-            stand = {n for a in pipeline.axes if not a.needs_answer for n in a.names}
-            free = {name: value for name, value in row.axes.items() if name in stand}
+            free = {name: value for name, value in row.axes.items() if name in self._stand}
             message = told(error, pipeline.parts)
             failed = replace(row, axes=free, success=None, error=message, usage=usage)
             return failed, {**record, "prompts": ledger.prompts}
@@ -195,6 +197,11 @@ class RescoreProtocol(RunProtocol[NoSettings]):
         record: dict[str, Any] = read_json(self._answers.readline())
         del record["key"], record["error"]
         return record
+
+
+def _goes_on(record: Mapping[str, Any]) -> bool:
+    """Whether a session went on after this turn: then its axes are those of a later one."""
+    return "session" in record and not record["session"].get("figures")
 
 
 def _others(record: Mapping[str, Any], judged: Mapping[str, Any]) -> dict[str, Any]:
@@ -246,12 +253,13 @@ def _scored(pipeline: Pipeline, case: Case, row: Row, record: Mapping[str, Any])
 
 
 def _view(row: Row, record: Mapping[str, Any]) -> MemoryView:
+    trace = tuple(_sourced(TraceEntry, entry) for entry in record["trace"])
     return MemoryView(
         items=tuple(_sourced(Item, item) for item in record["view"]),
         tokens=row.view_tokens,
         budget_tokens=row.budget_tokens,
-        trace=tuple(_sourced(TraceEntry, entry) for entry in record["trace"]),
-        ranks=record.get("ranks", {}),  # before it was kept, the trace was whole
+        trace=trace,
+        ranks=known_ranks(trace, record.get("ranks", {})),
     )
 
 

@@ -57,6 +57,20 @@ def test_cases_that_are_no_twins_are_none(tags: tuple[dict[str, str], dict[str, 
     assert compare_pairs([], None, 1) is None
 
 
+def test_two_decisions_that_do_not_favour_are_decided_differently() -> None:
+    """A protected group that is referred or paid in part where the other is denied."""
+    rows = []
+    for pair in range(30):
+        rows.append(row(2 * pair, {"sex": "male"}, "DENY"))
+        other = ("DENY", "PARTIAL", "ABSTAIN")[pair % 3]
+        rows.append(row(2 * pair + 1, {"sex": "female"}, other))
+    found = compare_pairs(rows, GROUPS, 1)
+    assert found is not None
+    sex = found["attributes"]["sex"]
+    assert sex["decisions"]["delta"] == 0.0
+    assert sex["decisions_changed"]["mean"] == pytest.approx(2 / 3)
+
+
 def test_decisions_are_of_the_forms_that_the_model_reads_and_retention_of_all() -> None:
     """In an unread form what was decided is what the reader does when it can't tell."""
     rows = []

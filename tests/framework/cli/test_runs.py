@@ -255,6 +255,11 @@ def test_code_that_changed_between_runs_is_told(
     edit(place / "none/manifest.json", b'"framework": "sha256:', b'"framework": "sha256:0')
     done = framework(capsys, "compare", "bm25", "none")
     assert "note: bm25 and none were made by other code: framework" in done.out
+    held = read_json(place / "none/manifest.json")
+    held["packages"]["plugins"] = "sha256:" + "0" * 64
+    (place / "none/manifest.json").write_text(json.dumps(held))
+    done = framework(capsys, "compare", "bm25", "none")
+    assert "were made by other code: framework, plugins" in " ".join(done.out.split())
 
 
 def test_a_smallest_effect_can_be_declared(capsys: pytest.CaptureFixture[str], place: Path) -> None:

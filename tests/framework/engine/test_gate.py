@@ -163,6 +163,19 @@ def test_a_baseline_made_by_other_code_is_not_used(
     assert measured["bm25"] == 12
 
 
+def test_a_baseline_made_by_other_code_of_its_package_is_not_used(
+    capsys: pytest.CaptureFixture[str], measured: Counter[str], place: Path
+) -> None:
+    """BM25's index, or an axis, is in no file of a plugin that the manifest names."""
+    run(capsys, *HOTPOT, "arch=bm25", "run_name=earlier")
+    manifest = place / "runs/earlier/manifest.json"
+    held = json.loads(manifest.read_text())
+    held["packages"]["plugins"] = "sha256:" + "0" * 64
+    manifest.write_text(json.dumps(held))
+    run(capsys, *GATED, "arch=none", "gate.baseline=bm25")
+    assert measured["bm25"] == 12
+
+
 @pytest.mark.slow
 def test_an_unfinished_baseline_is_gone_on_with(
     capsys: pytest.CaptureFixture[str], measured: Counter[str], place: Path

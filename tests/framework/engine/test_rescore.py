@@ -54,6 +54,16 @@ class Yes(No):
         return Verdict(id="answer", met=True)
 
 
+@register("judge", "rescore_test_away")
+class Away(No):
+    """A judge that can't be reached."""
+
+    def entail(
+        self, rationale: str, points: Sequence[ReasoningPoint], client: Any
+    ) -> Sequence[Verdict]:
+        raise RuntimeError("no connection")
+
+
 @pytest.fixture
 def never_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     """From now on, asking the rule-based model is an error."""
@@ -126,6 +136,42 @@ def test_only_the_axes_asked_for_change(capsys: pytest.CaptureFixture[str], runs
     assert all(b.axes["rcs"] == 0.0 for _, b in pairs)
     assert any(a.axes["rcs"] for a, _ in pairs)
     assert all({**a.axes, "rcs": 0.0} == {**b.axes} for a, b in pairs)
+
+
+def test_a_judge_that_fails_takes_nothing_from_what_memory_kept(
+    capsys: pytest.CaptureFixture[str], runs_dir: Path
+) -> None:
+    """Of one axis scored again, a failed case lost its retention: the mean was of other cases."""
+    old = first(capsys, runs_dir).directory
+    done = framework(
+        capsys, "rescore", str(old), "judge.plugin=rescore_test_away", "max_errors=4", "--axes",
+        "rcs", "--out", str(runs_dir / "away"),
+    )  # fmt: skip
+    assert done.status == 0, done.err
+    pairs = list(zip(load_state(old).rows, load_state(runs_dir / "away").rows, strict=True))
+    assert all("no connection" in b.error for _, b in pairs)
+    for name in ("p_ret", "p_ret_abstain", "retained", "surface_ceiling"):
+        assert [b.axes.get(name) for _, b in pairs] == [a.axes[name] for a, _ in pairs]
+    assert all("eda" not in b.axes for _, b in pairs)
+
+
+def test_only_the_last_turn_of_a_session_is_judged_again(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """The turns before it had been given axes, and the judge was asked about each."""
+    done = run(
+        capsys,
+        *("domain=precedents", "arch=bm25", "protocol=sessions", "protocol.turns=3", "n_cases=4"),
+        *("tracking=none", "report=false", f"hydra.run.dir={tmp_path / 'old'}"),
+    )
+    assert done.status == 0, done.err
+    words = ("rescore", str(tmp_path / "old"), "judge=rules", "--out", str(tmp_path / "new"))
+    assert framework(capsys, *words).status == 0
+    old, new = (load_state(tmp_path / name).rows for name in ("old", "new"))
+    assert any(row.turn and not row.axes for row in old), "a session of several turns"
+    assert [(row.key, row.success, row.axes) for row in old] == [
+        (row.key, row.success, row.axes) for row in new
+    ]
 
 
 def test_what_rests_on_which_answers_are_right_is_judged_with_them(

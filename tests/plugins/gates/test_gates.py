@@ -61,6 +61,21 @@ def test_a_worse_arm_fails_and_the_reason_says_on_which_axis() -> None:
     assert "eda: failed" in outcome.reason
 
 
+def test_a_baseline_that_failed_shows_no_candidate_worse() -> None:
+    """Two arms that are alike; the baseline's model was away for a tenth of the cases."""
+    own = rows([0.0] * 400)
+    its = [*own[40:], *(Row(case_id=f"c{i:03}", arm="b", error="timeout") for i in range(40))]
+    outcome = decide("noninferiority", own, its)
+    assert (outcome.passed, only(outcome)["conclusion"]) == (False, "undecided")
+    assert "only cases at which the baseline failed show it worse" in outcome.reason
+    # What the candidate itself fails at does, and so does what is worse without them.
+    right = rows([1.0] * 400)
+    failed = [*right[40:], *(Row(case_id=f"c{i:03}", arm="a", error="x") for i in range(40))]
+    assert only(decide("noninferiority", failed, right))["conclusion"] == "failed"
+    its = [*right[40:], *(Row(case_id=f"c{i:03}", arm="b", error="timeout") for i in range(40))]
+    assert only(decide("noninferiority", own, its))["conclusion"] == "failed"
+
+
 def test_a_failed_row_speaks_against_the_claim_on_either_side() -> None:
     ones = rows([1.0] * 100)
     failed = [*ones[10:], *(Row(case_id=f"c{i:03}", arm="a", error="timeout") for i in range(10))]

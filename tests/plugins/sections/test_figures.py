@@ -88,6 +88,7 @@ def job_of(arm: str, rows: Sequence[Row], path: Path = Path(), **changed: Any) -
     groups: dict[str, list[Row]] = {}
     for row in good:
         groups.setdefault(f"depth={row.tags['depth']}", []).append(row)
+    took = {"tokens_in": 1000, "tokens_out": 100, "cost_usd": 0.0}
     summary: Mapping[str, Any] = {
         "run": run,
         "headline": ["p_ret", "kappa"],
@@ -95,7 +96,7 @@ def job_of(arm: str, rows: Sequence[Row], path: Path = Path(), **changed: Any) -
         "strata": {name: axes_of_rows(own, 7) for name, own in groups.items()},
         "depths": {name: int(name.removeprefix("depth=")) for name in groups},
         "budget_use": {"budget_tokens": 100, "unbudgeted": False, "mean_view_tokens": 90.0},
-        "ledger": {"total": {"tokens_in": 1000, "tokens_out": 100, "cost_usd": 0.0}},
+        "ledger": {"answer": took, "total": took},
     }
     return Job(path=path, summary=summary, manifest={}, rows=rows)
 

@@ -118,6 +118,27 @@ def test_a_failed_row_is_the_worst_for_the_claim() -> None:
     assert "r: 10 rows failed" in found.flags
 
 
+@pytest.mark.parametrize("direction", ["higher", "lower"])
+def test_an_outage_neither_rejects_a_claim_nor_reverses_it(direction: str) -> None:
+    """Two arms that are alike in every case, each of which failed on a tenth of them."""
+    made = rows({"a": [1.0, 0.0] * 50, "b": [1.0, 0.0] * 50})
+    for row in [*made[:10], *made[110:120]]:
+        row |= {"axes": {}, "error": "Timeout: no answer"}
+    plan = parse("x", content(direction=direction))
+    (found,) = judge(plan, Measured(rows=made, runs=[]), []).verdicts
+    assert (found.outcome, found.p is not None and found.p < 0.05) == ("underpowered", True)
+    assert found.reason == "nothing but what failed speaks against it"
+
+
+def test_a_claim_gains_nothing_by_cases_that_are_not_answered() -> None:
+    """Half of an arm's cases do not fit its model; on the others it is right."""
+    made = rows({"a": [1.0] * 50 + [0.0] * 50, "b": [0.0, 1.0] * 50})
+    for row in made[50:100]:
+        row |= {"axes": {"eda": None}, "state": "does not fit: 8,229 of 8,192 tokens"}
+    (found,) = judge(parse("x", content()), Measured(rows=made, runs=[]), []).verdicts
+    assert (found.n, found.outcome, found.estimate) == (100, "underpowered", 0.0)
+
+
 @pytest.mark.parametrize(
     ("changed", "message"),
     [
