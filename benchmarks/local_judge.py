@@ -29,10 +29,7 @@ from plugins.models.local.model import PACKAGED
 ROOT: Final = Path(__file__).resolve().parent.parent
 KEPT: Final = Path(".cache") / "local_judge" / FILES[0]
 SHIPPED: Final = RECORDED / "judge" / f"{FILES[0]}.xz"
-SETS: Final[Mapping[str, Sequence[str]]] = {
-    "questions": ("calibration.n_cases=40",),
-    "reasons": ("calibration.n_cases=3",),
-}
+SETS: Final[Mapping[str, Sequence[str]]] = {"questions": ("calibration.n_cases=40",)}
 """By name, the sets and how much of each."""
 
 
