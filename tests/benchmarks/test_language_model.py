@@ -141,7 +141,7 @@ def test_the_share_that_differs_is_told(tmp_path: Path) -> None:
 
 def test_what_is_shipped_is_a_few_megabytes() -> None:
     sizes = [path.stat().st_size for path in RECORDED.rglob("*") if path.is_file()]
-    assert len(sizes) == 4
+    assert len(sizes) == 5
     assert all(sizes)
     assert sum(sizes) < 8_000_000
 
