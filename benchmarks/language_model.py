@@ -1,9 +1,11 @@
 """A language model on board, measured: `make lm`, or `make lm REPLAY=1` from recorded answers.
 
-`make lm-all` asks the same model about more: loans at the moderate budget, governed tasks,
-questions about chats and over passages, and an arm that writes with the model. That takes hours.
+`make lm-all` asks the same model about more: the other arms' views with the gold put in and taken
+out, loans at the moderate budget, governed tasks, questions about chats and over passages, and an
+arm that writes with the model. That takes hours.
 
-The sweep is +experiment=language_model. Without --replay it asks the model in the process, goes on
+The sweeps are +experiment=language_model without the intervention, and with it for two arms; both
+share what the model answered. Without --replay it asks the model in the process, goes on
 where it was cut off, and says at the end how many answers are those that were recorded. With
 --replay it takes every answer and vector from the shipped files, needs neither model nor encoder,
 and gives the same rows on every machine.
@@ -49,6 +51,8 @@ SHORT: Final = (
 """The columns of the front page's table."""
 CASES: Final = 20
 ARMS: Final = ("none", "bm25", "dense", "typed_graph", "dpm", "oracle")
+INTERVENED: Final = ("bm25", "typed_graph")
+"""The arms of `make lm` whose views are read with the gold put in and taken out, too."""
 _LEVEL: Final = 0.05
 HASHED: Final = "embedder=hashing"
 """Of a sweep without an encoder, which then has no vectors to keep."""
@@ -78,6 +82,7 @@ FURTHER: Final[Mapping[str, Sequence[str]]] = {
         "budget.tokens=1000",
         "arch=none,bm25,dense,typed_graph,oracle",
     ),
+    "interventions": (),
     "loan_moderate": ("budget=moderate",),
     "summ_only": ("arch=summ_only", "baseline=null", "model.max_tokens_of={summarize:600}"),
     "sessions": (
@@ -146,6 +151,7 @@ ANSWERED_CASES: Final = 24
 """Of each of the sweeps named `answers_`."""
 OWN: Final[Mapping[str, int]] = {
     "sessions": 10, "extraction": 10, "summ_only": 5, "memories": 3, "longhorizon": 2,
+    "interventions": CASES,
 }  # fmt: skip
 """Of those that have a number of their own: tasks, or cases."""
 OF_SESSIONS: Final[Mapping[str, list[str]]] = {
@@ -154,7 +160,7 @@ OF_SESSIONS: Final[Mapping[str, list[str]]] = {
     "sessions/F065": ["Win rate of"],
 }
 """By recipe, the tables of sessions; what has seconds in it is never the same twice."""
-_FIRST: Final = ("loan_moderate",)
+_FIRST: Final = ("interventions", "loan_moderate")
 """Those whose cases are of `make lm`: their answers are recorded beside its own."""
 _MAY_BE_EMPTY: Final = ("amount", "confidence", "decisions", "notice", "provisions", "reasons")
 """Keys that prompts let a model leave empty or null, where a case has nothing for them."""
@@ -180,7 +186,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if args.all:
         return further(args)
     name = f"language_model_{args.cases or CASES}" + ("_replayed" if args.replay else "")
-    made = measured(name, [f"n_cases={args.cases or CASES}"], args.replay, RECORDED)
+    words = [f"n_cases={args.cases or CASES}"]
+    also = [*words, f"arch={','.join(INTERVENED)}"]
+    made = measured(name, [*words, "protocol=evaluate"], args.replay, RECORDED, also=also)
     for place in args.into:
         put_between_markers(place, short(made) if place.endswith("-short") else made)
     return 0
@@ -213,26 +221,36 @@ def further(args: argparse.Namespace) -> int:
 
 
 def measured(
-    name: str, overrides: Sequence[str], replay: bool, recorded: Path, *, vectors: bool = True
+    name: str,
+    overrides: Sequence[str],
+    replay: bool,
+    recorded: Path,
+    *,
+    vectors: bool = True,
+    also: Sequence[str] = (),
 ) -> str:
     """Make or replay a sweep, print its table and give it. Raises UserError where it fails.
 
     name : of its directory under `runs` and of its answers' under `.cache`.
     recorded : the directory of the answers and vectors that are shipped. vectors : whether those of
-        the sweep are among them; else a replay asks the encoder.
+        the sweep are among them; else a replay asks the encoder. also : overrides of a second
+        sweep, whose runs stand in the table in place of the first's of the same arms.
     """
-    directory, kept = Path("runs") / name, Path(".cache") / name
+    kept = Path(".cache") / name
+    sweeps = {Path("runs") / name: overrides}
+    if also:
+        sweeps[Path("runs") / f"{name}_intervened"] = also
     if replay and not _packed(recorded).is_file():
         raise UserError(f"{name}: its answers are not recorded")
-    if replay:
-        shutil.rmtree(directory, ignore_errors=True)
-        overrides = [*overrides, *replaying(kept, recorded, vectors=vectors)]
-    else:
-        overrides = [*overrides, *_kept_in(kept)]
-    if HASHED in overrides:
-        overrides = [word for word in overrides if not word.startswith("embedder.")]
-    sweep(directory, overrides)
-    made = table(directory)
+    shared = replaying(kept, recorded, vectors=vectors) if replay else _kept_in(kept)
+    for directory, words in sweeps.items():
+        if replay:
+            shutil.rmtree(directory, ignore_errors=True)
+        own = [*words, *shared]
+        if HASHED in own:
+            own = [word for word in own if not word.startswith("embedder.")]
+        sweep(directory, own)
+    made = table(*sweeps)
     print(made, end="\n\n", flush=True)
     if not replay:
         with tempfile.TemporaryDirectory() as scratch:
@@ -283,9 +301,12 @@ def sweep(directory: Path, overrides: Sequence[str]) -> None:
         raise UserError(f"the sweep ended with status {done.returncode}; {directory} has its rows")
 
 
-def table(directory: Path) -> str:
-    """What the runs of a sweep show of the model, by arm, in Markdown."""
-    runs = [read_run(path.parent) for path in sorted(directory.glob(f"*/{ANSWERS}"))]
+def table(directory: Path, also: Path | None = None) -> str:
+    """What the runs of a sweep show of the model, by arm, in Markdown; an arm's of `also` first."""
+    runs = _runs(directory)
+    if also is not None:
+        others = {run.summary["run"]["arch"]: run for run in _runs(also)}
+        runs = [others.get(run.summary["run"]["arch"], run) for run in runs]
     first = runs[0].summary
     said = next((name for run in runs if (name := run.summary["run"]["answered_by"])), "")
     n = first["run"]["n_cases"]
@@ -308,6 +329,10 @@ def table(directory: Path) -> str:
     body = _table(columns, map(_line, sorted(runs, key=_order)))
     below = f"{_constants(first)} {_smallest(n)} {_readable(runs)}{_filled(runs)}"
     return f"{caption}\n\n{body}\n\n{below}"
+
+
+def _runs(directory: Path) -> list[FinishedRun]:
+    return [read_run(path.parent) for path in sorted(directory.glob(f"*/{ANSWERS}"))]
 
 
 def short(made: str) -> str:

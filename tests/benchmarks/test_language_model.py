@@ -49,7 +49,7 @@ def test_a_replay_without_the_model_gives_the_table_of_the_page(
         assert main(["--replay"]) == 0
         assert capsys.readouterr().out.strip() == between_markers(str(PAGE))
         jobs = sorted(path.parent for path in tmp_path.glob("runs/*/*/journal.jsonl"))
-        assert len(jobs) == len(language_model.ARMS)
+        assert len(jobs) == len(language_model.ARMS) + len(language_model.INTERVENED)
         digests.append([measured_digest(load_state(job).rows) for job in jobs])
     assert digests[0] == digests[1]
 
