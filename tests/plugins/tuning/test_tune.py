@@ -105,7 +105,7 @@ def test_an_arm_that_ends_as_another_one_is_measured_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(checks, "value_of", lambda run, _: float("prune_true" in run.name))
+    monkeypatch.setattr(checks, "value_of", lambda run, _, higher: float("prune_true" in run.name))
     done = run(
         capsys,
         *("+experiment=tune", "arch=typed_graph,typed_graph_pruned", *HOTPOT),
