@@ -117,7 +117,7 @@ def test_a_kill_while_a_segment_is_closed_loses_and_doubles_nothing(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, at: str
 ) -> None:
     assert run(capsys, *HOTPOT, "arch=bm25", "run_name=whole").status == 0
-    monkeypatch.setattr("framework.store.directory.SEGMENT_BYTES", 8_000)
+    monkeypatch.setattr("framework.store.directory.SEGMENT_BYTES", 7_000)  # two records
     with monkeypatch.context() as patch:
         if at == "answers":  # the segment of the answers is there, no other
             patch.setattr("framework.store.directory.close_checkpoint", _dies(at))
