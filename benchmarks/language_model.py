@@ -240,7 +240,7 @@ def measured(
     sweeps = {Path("runs") / name: overrides}
     if also:
         sweeps[Path("runs") / f"{name}_intervened"] = also
-    if replay and not _packed(recorded).is_file():
+    if replay and not packed(recorded).is_file():
         raise UserError(f"{name}: its answers are not recorded")
     shared = replaying(kept, recorded, vectors=vectors) if replay else _kept_in(kept)
     for directory, words in sweeps.items():
@@ -254,7 +254,7 @@ def measured(
     print(made, end="\n\n", flush=True)
     if not replay:
         with tempfile.TemporaryDirectory() as scratch:
-            there = _unpacked(recorded, Path(scratch) / FILES[0])
+            there = unpacked(recorded, Path(scratch) / FILES[0])
             print(agreement(kept / FILES[0], there), flush=True)
     return made
 
@@ -263,20 +263,20 @@ def replaying(kept: Path, recorded: Path, *, vectors: bool = True) -> list[str]:
     """Copy recorded answers and vectors to `kept`, and give what makes a sweep take all of them."""
     shutil.rmtree(kept, ignore_errors=True)
     kept.mkdir(parents=True)
-    _unpacked(recorded, kept / FILES[0])
+    unpacked(recorded, kept / FILES[0])
     shutil.copy(recorded / FILES[1], kept / FILES[1])
     return [*_kept_in(kept), "model.replay=true", *(["embedder.replay=true"] if vectors else [])]
 
 
-def _packed(recorded: Path) -> Path:
+def packed(recorded: Path) -> Path:
     return recorded / f"{FILES[0]}.xz"
 
 
-def _unpacked(recorded: Path, target: Path) -> Path:
+def unpacked(recorded: Path, target: Path) -> Path:
     """Unpack the recorded answers, if there are any, and give the target."""
-    if _packed(recorded).is_file():
-        with lzma.open(_packed(recorded)) as packed, target.open("wb") as file:
-            shutil.copyfileobj(packed, file)
+    if packed(recorded).is_file():
+        with lzma.open(packed(recorded)) as source, target.open("wb") as file:
+            shutil.copyfileobj(source, file)
     return target
 
 

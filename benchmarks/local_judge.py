@@ -12,23 +12,21 @@ from __future__ import annotations
 import argparse
 import json
 import lzma
-import shutil
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from benchmarks.language_model import FILES, RECORDED
+from benchmarks.language_model import FILES, RECORDED, packed, unpacked
 from framework.errors import UserError
 from framework.reporting.blocks import Cell, Table
 from framework.reporting.cells import UNDEFINED, bounded, count
 from framework.reporting.markdown import blocks_markdown, print_or_put
 from plugins.models.local.model import PACKAGED
 
-ROOT: Final = Path(__file__).resolve().parent.parent
 KEPT: Final = Path(".cache") / "local_judge" / FILES[0]
-SHIPPED: Final = RECORDED / "judge" / f"{FILES[0]}.xz"
+SHIPPED: Final = RECORDED / "judge"
 SETS: Final[Mapping[str, Sequence[str]]] = {"questions": ("calibration.n_cases=40",)}
 """By name, the sets and how much of each."""
 
@@ -42,12 +40,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     args = parser.parse_args(arguments)
     KEPT.parent.mkdir(parents=True, exist_ok=True)
     if args.replay:
-        with lzma.open(SHIPPED) as packed, KEPT.open("wb") as file:
-            shutil.copyfileobj(packed, file)
+        unpacked(SHIPPED, KEPT)
     found = {name: rates(name, replay=args.replay) for name in SETS}
     if args.keep:
-        SHIPPED.parent.mkdir(parents=True, exist_ok=True)
-        SHIPPED.write_bytes(lzma.compress(KEPT.read_bytes(), preset=9))
+        packed(SHIPPED).write_bytes(lzma.compress(KEPT.read_bytes(), preset=9))
     print_or_put(table(found), args.into)
     return 0
 
@@ -76,7 +72,7 @@ def table(found: Mapping[str, Mapping[str, Any]]) -> str:
     for name, of in found.items():
         silent = of["abstained"]
         for kind, rate, none in (
-            ("all right answers", of["right"], sum(silent.values())),
+            ("all right answers", of["right"], None),
             ("all wrong answers", of["wrong"], None),
             *((kind, rate, silent.get(kind, 0)) for kind, rate in of["sorts"].items()),
         ):

@@ -34,10 +34,9 @@ def event_ranks(view: MemoryView) -> Mapping[str, int]:
 def kept_trace(view: MemoryView, gold: Gold) -> dict[str, Any]:
     """What a record keeps of a view's trace: enough to show it and to score it again.
 
-    trace : the view, the first 50 items beyond it, every item that carries what gold names, and
-    those with which the first 50 sessions begin. ranks : of the events that gold names, and of
-    those sessions' first events where no trace without a gap gives them. recalled : items of the
-    whole ranking.
+    trace : the view, the first 50 items beyond it, and every item that carries what gold names.
+    ranks : of the events that gold names, and of those with which the first 50 sessions begin where
+    no trace without a gap gives them. recalled : items of the whole ranking.
     """
     named = {source for item in gold.items for source in item.source_ids}
     named |= {source for value in gold.retired for source in value.source_ids}
@@ -46,7 +45,6 @@ def kept_trace(view: MemoryView, gold: Gold) -> dict[str, Any]:
     shown = {*beyond, *(entry.rank for entry in view.trace if entry.placed != "out")}
     gap = next((e.rank for e in view.trace if e.rank not in shown), len(view.trace) + 1)
     later = {event: rank for event, rank in _openings(view) if rank >= gap}
-    shown |= set(later.values())
     ranked = named | later.keys()
     return {
         "trace": [e for e in view.trace if e.rank in shown or not named.isdisjoint(e.source_ids)],

@@ -231,15 +231,18 @@ def _corrected(run: Path, found: Calibration) -> dict[str, Any]:
 
 def _rates(found: Calibration) -> Table:
     rows = [
-        ("all right answers", found.right, 0),
-        ("all wrong answers", found.wrong, 0),
+        ("all right answers", found.right, None),
+        ("all wrong answers", found.wrong, None),
         *((sort, rate, found.abstained.get(sort, 0)) for sort, rate in found.sorts.items()),
     ]
     return Table(
         anchor="rates",
         caption=f"Judge {found.judge} on the set {found.set}: share passed, 95% limits",
         columns=["answers", "passed", "n", "no verdict"],
-        rows=[[name, _share(rate), count(rate.n), count(none)] for name, rate, none in rows],
+        rows=[
+            [name, _share(rate), count(rate.n), "" if none is None else count(none)]
+            for name, rate, none in rows
+        ],
     )
 
 

@@ -158,7 +158,7 @@ def _tester(
             of = {a: {c: v for c, v in col.items() if c in shared} for a, col in of.items()}
         return own, of
 
-    sides = [columns(doubted=doubted) for doubted in (True, False)]
+    worst, best = columns(doubted=True), columns(doubted=False)
     clusters = case_means(rows).clusters
     lower = h.direction == "lower"
 
@@ -182,8 +182,8 @@ def _tester(
         return found
 
     def test(alpha: float) -> Verdict:
-        against, *for_ = [compared(*side, alpha) for side in sides[: 1 + (sides[0] != sides[1])]]
-        return _verdict(h, against, for_[0] if for_ else against, alpha)
+        against = compared(*worst, alpha)
+        return _verdict(h, against, against if best == worst else compared(*best, alpha), alpha)
 
     return test
 

@@ -148,15 +148,22 @@ def test_a_run_made_for_itself_serves_as_baseline(
     assert measured == {"bm25": 6, "none": 6, "last_mention": 6}
 
 
+def _made_by_other_code(run_path: Path, *keys: str) -> None:
+    """Change one digest of a run's manifest."""
+    held = read_json(run_path / "manifest.json")
+    within = held
+    for key in keys[:-1]:
+        within = within[key]
+    within[keys[-1]] = "sha256:" + "0" * 64
+    (run_path / "manifest.json").write_text(json.dumps(held))
+
+
 @pytest.mark.slow
 def test_a_baseline_made_by_other_code_is_not_used(
     capsys: pytest.CaptureFixture[str], measured: Counter[str], place: Path
 ) -> None:
     run(capsys, *HOTPOT, "arch=bm25", "run_name=earlier")
-    manifest = place / "runs/earlier/manifest.json"
-    held = json.loads(manifest.read_text())
-    held["plugins"]["arch"]["code"] = "sha256:" + "0" * 64
-    manifest.write_text(json.dumps(held))
+    _made_by_other_code(place / "runs/earlier", "plugins", "arch", "code")
     (place / "runs/rubbish").mkdir()
     (place / "runs/rubbish/manifest.json").write_text("[")
     run(capsys, *GATED, "arch=none", "gate.baseline=bm25")
@@ -168,10 +175,7 @@ def test_a_baseline_made_by_other_code_of_its_package_is_not_used(
 ) -> None:
     """BM25's index, or an axis, is in no file of a plugin that the manifest names."""
     run(capsys, *HOTPOT, "arch=bm25", "run_name=earlier")
-    manifest = place / "runs/earlier/manifest.json"
-    held = json.loads(manifest.read_text())
-    held["packages"]["plugins"] = "sha256:" + "0" * 64
-    manifest.write_text(json.dumps(held))
+    _made_by_other_code(place / "runs/earlier", "packages", "plugins")
     run(capsys, *GATED, "arch=none", "gate.baseline=bm25")
     assert measured["bm25"] == 12
 
