@@ -257,7 +257,7 @@ def test_a_repair_that_does_not_fit_leaves_an_unreadable_answer(llama: LlamaCpp)
     assert (found.value.usage.calls, found.value.usage.unreadable) == (1, 1)
 
 
-def test_a_cap_of_an_operation_is_part_of_what_the_model_is() -> None:
+def test_a_cap_of_an_operation_is_part_of_what_the_model_is(llama: LlamaCpp) -> None:
     capped = LocalSettings(max_tokens_of={"summarize": 600})
     assert capped.identity() == {**LocalSettings().identity(), "max_tokens_of": {"summarize": 600}}
     form = {"type": "object", "properties": {"summary": {"type": "string"}}}
