@@ -377,6 +377,10 @@ class AxisScore:
     evidence: tuple[str, ...] = ()
 
 
+RowKey = tuple[str, str, int, int, int]
+"""(case_id, arm, trial, repeat, turn): see `Row.key`."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
     """One measurement. The key is (case_id, arm, trial, repeat, turn).
@@ -433,6 +437,6 @@ class Row:
     state: str = ""
 
     @property
-    def key(self) -> tuple[str, str, int, int, int]:
+    def key(self) -> RowKey:
         """What makes the row one of a kind within a run."""
         return (self.case_id, self.arm, self.trial, self.repeat, self.turn)

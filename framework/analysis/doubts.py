@@ -14,7 +14,7 @@ from framework.analysis.sheets import all_comparisons, write_comparisons
 from framework.analysis.sweep import job_entry
 from framework.errors import UserError
 from framework.store import JOURNAL
-from framework.store.checkpoints import told
+from framework.store.chain import read_open
 from framework.store.directory import COMPARISON, ROWS, SWEEP, SWEEP_PLAN
 from framework.store.former import renamed_table
 from framework.store.state import SUMMARY, State, read_summary
@@ -72,6 +72,6 @@ def doubts_of(path: Path, sweep: Mapping[str, Any]) -> list[str]:
         except UserError:  # not beside it
             continue
         if (place / JOURNAL).is_file():
-            ends = (e for e in told(place / JOURNAL, rows=False) if e.type == "run.finished")
+            ends = (e for e in read_open(place / JOURNAL) if e.type == "run.finished")
             found += doubts_of_run(place, next((end.payload for end in ends), None))
     return [*doubts_of_sweep(path, sweep, summaries), *found]

@@ -12,9 +12,7 @@ from framework.contracts.arch import Arch
 from framework.contracts.configured import Configured, S
 from framework.contracts.domain import Domain
 from framework.records import Case, Event, MemoryView, Row
-
-RowKey = tuple[str, str, int, int, int]
-"""(case_id, arm, trial, repeat, turn): see `framework.records.Row.key`."""
+from framework.records import RowKey as RowKey
 
 IS_BASELINE: Final = "this run is the baseline"
 """Why a run that a gate was asked for has no verdict: it would be compared with itself."""

@@ -306,8 +306,8 @@ def reads_the_same(plan: Plan, state: State) -> bool:
 
 async def _drive(plan: Plan, prepared: Prepared, run: RunDirectory, listener: Listener) -> None:
     pipeline = prepared.pipeline
-    done = frozenset(row.key for row in run.rows)
-    failed = [row.error for row in run.rows if row.error]
+    done = frozenset(run.began_with)
+    failed = [error for error in run.began_with.values() if error]
     errors, last = len(failed), failed[-1] if failed else ""
     n, part = plan.top.n_cases, plan.top.part
     expected = about = None
@@ -323,7 +323,7 @@ async def _drive(plan: Plan, prepared: Prepared, run: RunDirectory, listener: Li
     ):
         try:
             if not _measures_again(prepared):  # nothing is paid for before the run stops again
-                _stop_on_errors(plan, errors, expected or max(_FEW, len(run.rows)), last)
+                _stop_on_errors(plan, errors, expected or max(_FEW, run.n_rows), last)
             async for row, record in prepared.protocol.drive(pipeline, prepared.cases, done):
                 try:
                     run.add(row, record)
@@ -333,7 +333,7 @@ async def _drive(plan: Plan, prepared: Prepared, run: RunDirectory, listener: Li
                 step(1, bool(row.error))
                 errors, last = errors + bool(row.error), row.error or last
                 try:
-                    _stop_on_errors(plan, errors, expected or max(_FEW, len(run.rows)), row.error)
+                    _stop_on_errors(plan, errors, expected or max(_FEW, run.n_rows), row.error)
                 except TooManyErrors as error:  # what is under way is paid for: it ends first
                     too_many = too_many or error
                     pipeline.cancel.cancel()
@@ -346,10 +346,10 @@ async def _drive(plan: Plan, prepared: Prepared, run: RunDirectory, listener: Li
             raise KeyboardInterrupt
         if too_many is not None:
             raise too_many
-    if not len(run.rows) and next(iter(prepared.cases), None) is not None:
+    if not run.n_rows and next(iter(prepared.cases), None) is not None:
         raise UserError(f"protocol={plan.label('protocol')} gave no row of any case")
     # A finite domain may have fewer cases than were asked for.
-    _stop_on_errors(plan, errors, len(run.rows), last)
+    _stop_on_errors(plan, errors, run.n_rows, last)
 
 
 def _stop_on_errors(plan: Plan, errors: int, rows: int, error: str) -> None:

@@ -12,7 +12,7 @@ from typing import BinaryIO
 
 from framework.errors import DataError, UserError
 from framework.store.event import FINISHED, GENESIS, JournalEvent, LineError, decode
-from framework.store.segments import joined
+from framework.store.segments import follows, joined
 from framework.text.counting import counted
 
 
@@ -94,6 +94,22 @@ def read(path: str | Path) -> Iterator[JournalEvent]:
     """
     with open_for_reading(Path(path)) as file:
         yield from Chain(file, str(path))
+
+
+def read_open(path: Path) -> Iterator[JournalEvent]:
+    """Yield the events that stand in the open journal: those after its closed segments.
+
+    Raises OSError where there is none, DataError (file, line) at a damaged line.
+    """
+    with path.open("rb") as file:
+        yield from open_chain(file, path)
+
+
+def open_chain(file: BinaryIO, path: Path) -> Chain:
+    """The chain of an open journal, from where its closed segments end."""
+    _, n_events, head = follows(file.readline()) or (0, 0, GENESIS)
+    file.seek(0)
+    return Chain(file, str(path), n_events, head)
 
 
 def verify(path: str | Path, head: str | None = None) -> Verdict:

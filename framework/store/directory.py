@@ -19,12 +19,13 @@ from fnmatch import fnmatchcase
 from functools import cache
 from itertools import chain
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final
 
 import yaml
 
 from framework.errors import UserError
-from framework.records import Row
+from framework.records import Row, RowKey
 from framework.registry import plugins
 from framework.rows import PackedRows, chosen, from_plain, to_plain
 from framework.store import (
@@ -37,10 +38,10 @@ from framework.store import (
     utc_now,
 )
 from framework.store.atomic import as_json, write_json
-from framework.store.checkpoints import close_checkpoint
 from framework.store.parquet import write_parquet
 from framework.store.seal import ANSWERS as ANSWERS
 from framework.store.seal import ENDS, RECORD, WRITTEN, digest_of, edited
+from framework.store.segments import ROWS as ROWS
 from framework.store.segments import (
     SEGMENT_BYTES,
     SEGMENTS,
@@ -49,14 +50,24 @@ from framework.store.segments import (
     n_closed,
     names,
     remove_others,
+    segment,
+    settled,
 )
-from framework.store.state import SUMMARY, State, load_state, protocol_events
+from framework.store.state import (
+    SUMMARY,
+    LateRows,
+    State,
+    all_rows,
+    load_state,
+    open_rows,
+    outcomes_of,
+    protocol_events,
+)
 from framework.text.canonical import canonical_json, digest_bytes, files_below
 from framework.text.keys import without_keys
 from framework.text.reading import read_json as bounded
 
 CONFIG: Final = "config.yaml"
-ROWS: Final = "rows.parquet"
 SWEEP_PLAN: Final = "sweep_plan.json"
 """What makes a directory that of a sweep."""
 SWEEP: Final = "sweep.json"
@@ -79,20 +90,37 @@ def unsealed() -> frozenset[str]:
 
 
 class RunDirectory:
-    """One run on disk, open for writing."""
+    """One run on disk, open for writing.
 
-    def __init__(self, path: Path, journal: Journal, state: State) -> None:
+    began_with : the error of each row that was there when it was opened, by its key, "" for none.
+    n_rows : how many rows there are now.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        journal: Journal,
+        state: State,
+        began_with: Mapping[RowKey, str] = MappingProxyType({}),
+        retried: Iterable[RowKey] = (),
+    ) -> None:
         self.path = path
         self._journal = journal
         self._answers = (path / ANSWERS).open("r+b", buffering=0)
         self._answers.truncate(state.answers_end)
         self._answers.seek(state.answers_end)
-        self._rows = PackedRows(state.rows)
+        # Those of closed segments are read when they are asked for: at the end.
+        self._rows = None if isinstance(state.rows, LateRows) else PackedRows(state.rows)
         self._closed = n_closed(path / JOURNAL)
+        self._retried = set(retried)  # and not measured again yet
+        self.began_with = began_with
+        self.n_rows = len(began_with)
 
     @property
     def rows(self) -> Sequence[Row]:
         """Every row so far."""
+        if self._rows is None:
+            self._rows = all_rows(self.path)
         return self._rows
 
     @classmethod
@@ -161,12 +189,15 @@ class RunDirectory:
             journal.close()
             raise UserError(f"{path}: {problem}")
         retry = state.retry and again
-        retried = {row.key: row for row in state.rows if row.error} if retry else {}
-        told = {"retried": [list(key) for key in retried]} if retried else {}
-        rows = chosen(state.rows, lambda row: row.key not in retried) if retried else state.rows
+        outcomes = outcomes_of(state)
+        retried = {key for key, error in outcomes.items() if error and retry}
+        told = {"retried": [list(key) for key in outcomes if key in retried]} if retried else {}
+        kept = {key: error for key, error in outcomes.items() if key not in retried}
+        if retried and not isinstance(state.rows, LateRows):
+            state = replace(state, rows=chosen(state.rows, lambda row: row.key not in retried))
         remove_others(_growing(path), n_closed(path / JOURNAL))
-        journal.append("run.resumed", {"rows": len(rows), "changed": list(changed), **told})
-        return cls(path, journal, replace(state, rows=rows))
+        journal.append("run.resumed", {"rows": len(kept), "changed": list(changed), **told})
+        return cls(path, journal, state, kept, retried)
 
     @staticmethod
     def is_held(path: Path) -> bool:
@@ -188,8 +219,12 @@ class RunDirectory:
         self._journal.append(
             "case.finished", {"row": to_plain(row), ENDS: end, RECORD: digest_bytes(line)}
         )
-        self._rows.append(row)
-        if max(end, self._journal.size) >= SEGMENT_BYTES:
+        self.n_rows += 1
+        if self._rows is not None:
+            self._rows.append(row)
+        self._retried.discard(row.key)
+        # No segment ends with a case taken back: what is closed says of each how it ended.
+        if max(end, self._journal.size) >= SEGMENT_BYTES and not self._retried:
             self._close_segment()
 
     def _close_segment(self) -> None:
@@ -197,7 +232,9 @@ class RunDirectory:
         number = self._closed + 1
         try:
             files = close_segment(self.path / ANSWERS, number)
-            files |= close_checkpoint(self.path / JOURNAL, number)
+            rows = segment(self.path / ROWS, number)
+            write_parquet(open_rows(self.path), rows)
+            files |= settled(rows)
         except OSError as error:
             raise UserError(f"cannot write {self.path}: {error.strerror}") from error
         self._journal.close_segment(number, files)
@@ -233,9 +270,9 @@ class RunDirectory:
         """
         self._answers.close()
         try:
-            write_parquet(self._rows, self.path / ROWS)
+            write_parquet(self.rows, self.path / ROWS)
             write_json(self.path / SUMMARY, summary)
-            event = seal(self._journal, {"rows": len(self._rows)}, exclude=unsealed())
+            event = seal(self._journal, {"rows": self.n_rows}, exclude=unsealed())
         except OSError as error:
             raise UserError(f"cannot write {self.path}: {error.strerror or error}") from error
         self._journal.close()
@@ -248,8 +285,8 @@ class RunDirectory:
 
 
 def _growing(path: Path) -> tuple[Path, ...]:
-    """The files that have closed segments, and what checkpoints are of."""
-    return path / JOURNAL, path / ANSWERS, path / STATE
+    """The files that closed segments are named after."""
+    return path / JOURNAL, path / ANSWERS, path / ROWS, path / STATE
 
 
 def strangers(path: Path, started: Mapping[str, Any]) -> Iterator[str]:

@@ -21,9 +21,9 @@ from typing import NamedTuple, Self
 
 from framework.errors import UserError
 from framework.store.atomic import replacing, sync_directory
-from framework.store.chain import Chain
+from framework.store.chain import open_chain
 from framework.store.event import FINISHED, GENESIS, RECOVERED, JournalEvent, encode
-from framework.store.segments import CONTINUED, close_segment, follows
+from framework.store.segments import CONTINUED, close_segment, closed_bytes
 from framework.text.canonical import canonical_bytes
 
 Clock = Callable[[], datetime]
@@ -104,9 +104,7 @@ class Journal:
             if os.fstat(file.fileno()).st_ino != path.stat().st_ino:  # begun anew by its writer
                 raise UserError(f"another process is writing the journal {path}")
             with open(file.fileno(), "rb", closefd=False) as content:
-                _, n_events, head = follows(content.readline()) or (0, 0, GENESIS)
-                content.seek(0)
-                chain = Chain(content, str(path), n_events, head)
+                chain = open_chain(content, path)
                 for _ in chain:
                     pass
             if chain.finished:
@@ -174,7 +172,8 @@ class Journal:
             self._cut_unfinished()
             try:
                 files = {**files, **close_segment(self.path, number)}
-                content = canonical_bytes({"segment": number, "files": files})
+                size = closed_bytes(self.path, number)
+                content = canonical_bytes({"segment": number, "files": files, "bytes": size})
                 _, line, state = self._next(CONTINUED, content, "journal", 0)
                 with ExitStack() as on_error:
                     with replacing(self.path) as draft:

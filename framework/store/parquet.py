@@ -10,8 +10,9 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
-from framework.records import Row
-from framework.rows import flat, going_up, is_measured
+from framework.errors import DataError
+from framework.records import Row, RowKey
+from framework.rows import KEY, flat, going_up, is_measured
 from framework.store.atomic import replacing
 
 MEASURED: Final = b"decisionbench.measured"
@@ -44,6 +45,22 @@ def write_parquet(rows: Sequence[Row], path: Path) -> None:
             file.write_table(_table(group, schema))
         if not rows:
             file.write_table(schema.empty_table())
+
+
+def outcomes_in(path: Path) -> Iterator[tuple[RowKey, str]]:
+    """The key of each row of a file with its error, "" for none; no other column is read.
+
+    Raises DataError where the file is missing or damaged.
+    """
+    import pyarrow.parquet as pq
+
+    if not path.is_file():
+        raise DataError(path, None, "not a file" if path.exists() else "No such file or directory")
+    try:
+        *keys, errors = pq.ParquetFile(path).read([*KEY, "error"]).to_pydict().values()
+        yield from zip(zip(*keys, strict=True), errors, strict=True)
+    except (OSError, ValueError, LookupError) as error:  # Arrow's own are ValueError
+        raise DataError(path, None, f"damaged: {error}") from None
 
 
 def _groups(rows: Sequence[Row]) -> Iterator[list[Row]]:

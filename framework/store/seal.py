@@ -7,20 +7,33 @@ of that very event and is stamped on afterwards.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
 from framework.errors import DataError
+from framework.records import RowKey
+from framework.rows import KEY
 from framework.store.atomic import as_json, write_json
-from framework.store.chain import Verdict, read, verify_to_last
-from framework.store.checkpoints import has_checkpoints, line_of, told
+from framework.store.chain import Verdict, read, read_open, verify_to_last
 from framework.store.event import FINISHED, JournalEvent
 from framework.store.journal import Journal
-from framework.store.segments import CONTINUED, STATE, joined, n_closed, name_of, segment, unpacked
+from framework.store.parquet import outcomes_in
+from framework.store.segments import (
+    CONTINUED,
+    ROWS,
+    STATE,
+    closed_bytes,
+    closed_files,
+    has_rows,
+    joined,
+    n_closed,
+    name_of,
+    segment,
+)
 from framework.text.canonical import digest, digest_bytes, digest_entry, files_below
 from framework.text.reading import read_json
 
@@ -89,6 +102,9 @@ def seal(
     run_dir = journal.path.parent
     excluded = sorted({journal.path.name, *exclude})
     files = {name: digest_of(name, path) for name, path in _files(run_dir, excluded)}
+    for name, written in closed_files(journal.path).items():
+        if files.get(name) != written:
+            raise DataError(run_dir / name, None, "not the segment that was closed")
     event = journal.finish({**payload, "files": files, "excluded": excluded})
     if MANIFEST in files:
         stamp_head(run_dir, event.hash)
@@ -172,28 +188,40 @@ def sweep_head(heads: Mapping[str, str], plan: str | None) -> str:
 def edited(run_dir: Path, *, closed: bool = True) -> Iterator[str]:
     """What of a run is not what the events of its journal say that was written, a line each.
 
-    closed : also each record of closed segments, and whether checkpoints hold what their events
-    tell; all files of segments are held against their digests in any case.
+    closed : read closed segments too. Else of those only that they are there, with as many bytes as
+    they had; whoever finishes the run holds them against their digests (`seal`).
 
     Runs of before their events told it say nothing. Raises UserError where there is no journal.
     """
     journal = run_dir / JOURNAL
     number = n_closed(journal)
-    closed = closed or not has_checkpoints(journal, number)
-    answers, end, line, n, state = None, 0, 0, 0, hashlib.sha256()
+    closed = closed or not has_rows(journal, number)
+    answers, end, line, n = None, 0, 0, 0
+    told: dict[RowKey, str] = {}
     try:
-        for event in read(journal) if closed else told(journal, rows=False):
+        for event in read(journal) if closed else _opened(journal):
             for name, written in (event.payload.get(WRITTEN) or {}).items():
                 if not _matches(name, run_dir / name, written):
                     yield f"{name}: changed since the run began"
             if event.type == CONTINUED:
-                n, end = n + 1, 0
-                yield from _not_as_closed(run_dir, n, event.payload, state if closed else None)
-                state = hashlib.sha256()
+                n, end = n + 1 if closed else number, 0
+                if closed:
+                    yield from _not_as_closed(run_dir, n, event.payload, told)
+                    told = {}
+                elif event.payload["bytes"] != closed_bytes(journal, number):
+                    for name, written in closed_files(journal).items():
+                        if not _matches(name, run_dir / name, written):
+                            yield f"{name}: not the segment that was closed"
+                    yield f"{JOURNAL}: the closed segments have other sizes than it says"
+                    return
             if closed and number:
-                state.update(line_of(event.type, event.payload))
+                for key in event.payload.get("retried", ()):
+                    told.pop(tuple(key), None)
             if event.type != "case.finished" or ENDS not in event.payload:
                 continue
+            if closed and number:
+                row = event.payload["row"]
+                told[tuple(row[name] for name in KEY)] = row["error"]
             answers = answers or joined(run_dir / ANSWERS, number if closed else 0)
             record = answers.read(event.payload[ENDS] - end)
             end, line = event.payload[ENDS], line + 1
@@ -212,28 +240,32 @@ def edited(run_dir: Path, *, closed: bool = True) -> Iterator[str]:
             answers.close()
 
 
+def _opened(journal: Path) -> Iterator[JournalEvent]:
+    """What a run began with, and the events of its open journal."""
+    yield from islice(read(journal), 1)
+    yield from read_open(journal)
+
+
 def _not_as_closed(
-    run_dir: Path, n: int, payload: Mapping[str, Any], state: hashlib._Hash | None
+    run_dir: Path, n: int, payload: Mapping[str, Any], told: Mapping[RowKey, str]
 ) -> Iterator[str]:
     """In what the files of segment n differ from what `journal.continued` says, a line each.
 
-    state : what its checkpoint must hold, where that is asked.
+    told : what its events tell of rows: the error of each by its key.
     """
     files = payload.get("files")
     due = {name_of(segment(run_dir / name, n)) for name in (JOURNAL, ANSWERS)}
-    checkpoint = segment(run_dir / STATE, n)
-    if checkpoint.exists() or (isinstance(files, dict) and name_of(checkpoint) in files):
-        due.add(name_of(checkpoint))
+    others = [segment(run_dir / name, n) for name in (ROWS, STATE)]
+    named = files if isinstance(files, dict) else {}
+    due |= {name_of(place) for place in others if place.exists() or name_of(place) in named}
     if payload.get("segment") != n or not isinstance(files, dict) or files.keys() != due:
         yield f"{JOURNAL}: segment {n} is not as a run closes it"
         return
     for name, written in files.items():
         if not _matches(name, run_dir / name, written):
             yield f"{name}: not the segment that was closed"
-        elif state is not None and name == name_of(checkpoint):
-            with unpacked(checkpoint) as lines:
-                if hashlib.sha256(lines.read()).digest() != state.digest():
-                    yield f"{name}: not what its events tell"
+        elif name == name_of(others[0]) and dict(outcomes_in(run_dir / name)) != told:
+            yield f"{name}: not what its events tell"
 
 
 def _files(run_dir: Path, excluded: list[str]) -> Iterator[tuple[str, Path]]:

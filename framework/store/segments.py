@@ -1,11 +1,12 @@
 """Closed segments: what stood in a growing file of a run, compressed, while the file begins anew.
 
-    segments/journal-000001.jsonl.gz    segments/answers-000001.jsonl.gz    segments/state-...
-    journal.jsonl                       answers.jsonl
+    segments/journal-000001.jsonl.gz   segments/answers-000001.jsonl.gz   segments/rows-000001...
+    journal.jsonl                      answers.jsonl
 
 An open journal that has segments begins with `journal.continued`, which holds the number of the
-last one and the digests of its files. The chain of hashes runs through all of them. What `state`
-holds see `framework.store.checkpoints`.
+last one, the digests of its files, and how many bytes the files of all closed segments have
+together. The chain of hashes runs through all of them. `rows` are those that the events of the
+segment tell, for who looks at a run that goes on, and for `resume`, which needs their keys alone.
 """
 
 from __future__ import annotations
@@ -16,34 +17,40 @@ import os
 import re
 import shutil
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO, Final
 
 from framework.errors import DataError
 from framework.store.atomic import replacing, sync_directory
 from framework.text.canonical import digest_entry
+from framework.text.reading import read_json
 
 CONTINUED: Final = "journal.continued"
 """Type of the event that an open journal begins with after segments; see `closing`."""
 SEGMENTS: Final = "segments"
 """The folder of a run's closed segments."""
+ROWS: Final = "rows.parquet"
+"""The rows of a finished run, and, as the name of a segment, those of its events."""
 STATE: Final = "state.jsonl"
-"""The name that checkpoints have as segments; no such file grows."""
+"""Segments of rows as JSON, which earlier versions closed; they are kept, and read no more."""
 SEGMENT_BYTES: Final = 1 << 25
 """A run closes a segment when its answers have grown to so many bytes, or its journal has."""
 _MOST_BYTES: Final = 1 << 29
 """A segment that unpacks to more than so many bytes is none of ours."""
 _FIRST: Final = re.compile(
-    rb'\{"actor":"journal","hash":"[^"]*","payload":\{"files":\{[^{}]*\},"segment":(\d{1,6})\},'
+    rb'\{"actor":"journal","hash":"[^"]*",'
+    rb'"payload":\{(?:"bytes":\d{1,18},)?"files":\{[^{}]*\},"segment":(\d{1,6})\},'
     rb'"prev_hash":"(sha256:[0-9a-f]{64})","seq":(\d{1,15}),'
 )
 _TYPE: Final = b'"type":"journal.continued"}'
+_NUMBER: Final = re.compile(r"^[a-z]+-(\d{6})\.")
 
 
 def segment(path: Path, number: int) -> Path:
     """The closed segment of this number, from 1, of a growing file."""
-    return path.parent / SEGMENTS / f"{path.stem}-{number:06}{path.suffix}.gz"
+    packed = "" if path.name == ROWS else ".gz"
+    return path.parent / SEGMENTS / f"{path.stem}-{number:06}{path.suffix}{packed}"
 
 
 def name_of(path: Path) -> str:
@@ -51,26 +58,27 @@ def name_of(path: Path) -> str:
     return f"{SEGMENTS}/{path.name}"
 
 
-def close_segment(path: Path, number: int, lines: Iterable[bytes] | None = None) -> dict[str, str]:
+def close_segment(path: Path, number: int) -> dict[str, str]:
     """Compress a file into its segment of this number, on the disk when this returns.
-
-    lines : what the segment holds, where that is not what the file does.
 
     Gives the segment's name within the run directory with its digest. Raises OSError.
     """
     target = segment(path, number)
     target.parent.mkdir(exist_ok=True)
-    with replacing(target) as draft, draft.open("wb") as file:
+    with (
+        replacing(target) as draft,
+        draft.open("wb") as file,
         # Without name and time, the same content gives the same bytes.
-        with gzip.GzipFile(
-            filename="", mode="wb", compresslevel=6, fileobj=file, mtime=0
-        ) as packed:
-            if lines is not None:
-                packed.writelines(lines)
-            else:
-                with path.open("rb") as content:
-                    shutil.copyfileobj(content, packed, 1 << 20)
-        file.flush()
+        gzip.GzipFile("", "wb", compresslevel=6, fileobj=file, mtime=0) as packed,
+        path.open("rb") as content,
+    ):
+        shutil.copyfileobj(content, packed, 1 << 20)
+    return settled(target)
+
+
+def settled(target: Path) -> dict[str, str]:
+    """Have a segment that was written on the disk; its name with its digest. Raises OSError."""
+    with target.open("rb") as file:
         os.fsync(file.fileno())
     sync_directory(target.parent)
     return {name_of(target): digest_entry(target)}
@@ -95,6 +103,32 @@ def n_closed(journal: Path) -> int:
     except FileNotFoundError:
         return 0
     return 0 if found is None else found[0]
+
+
+def has_rows(journal: Path, number: int) -> bool:
+    """Whether a run has closed segments, up to a number, and the rows of each of them."""
+    places = (segment(journal.with_name(ROWS), n) for n in range(1, number + 1))
+    return number > 0 and all(place.exists() for place in places)
+
+
+def closed_files(journal: Path) -> dict[str, str]:
+    """The files of all closed segments with their digests, as the events after them name them.
+
+    Raises DataError for a segment that is missing or damaged.
+    """
+    found: dict[str, str] = {}
+    number = n_closed(journal)
+    for n in range(2, number + 2):
+        with journal.open("rb") if n > number else unpacked(segment(journal, n)) as lines:
+            found |= read_json(lines.readline())["payload"]["files"]
+    return found
+
+
+def closed_bytes(journal: Path, number: int) -> int:
+    """How many bytes the files of closed segments up to a number have together."""
+    found = [(place, _NUMBER.search(place.name)) for place in (journal.parent / SEGMENTS).iterdir()]
+    own = [place for place, at in found if at and int(at[1]) <= number and place.is_file()]
+    return sum(place.stat().st_size for place in own)
 
 
 def names(files: tuple[Path, ...], number: int) -> Iterator[str]:

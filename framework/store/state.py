@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, overload
 
 from framework.errors import DataError, UserError
-from framework.records import FIRST_VERSION, Row
+from framework.records import FIRST_VERSION, Row, RowKey
 from framework.rows import PackedRows, depth_named, from_plain
 from framework.store import JOURNAL, MANIFEST, JournalEvent, read, stamp_head
-from framework.store.checkpoints import told
+from framework.store.chain import read_open
 from framework.store.former import read_json, renamed
+from framework.store.parquet import outcomes_in
 from framework.store.seal import ENDS
-from framework.store.segments import CONTINUED
+from framework.store.segments import CONTINUED, ROWS, has_rows, n_closed, segment
 from framework.text.reading import read_json as bounded
 
 SUMMARY: Final = "summary.json"
@@ -69,39 +70,118 @@ class FinishedRun:
         return found
 
 
+class LateRows(Sequence[Row]):
+    """The rows of an unfinished run with closed segments: read when one of them is asked for.
+
+    Which there are, and which failed, is told without them (`outcomes`).
+    """
+
+    def __init__(
+        self, path: Path, number: int, opened: Sequence[Row], retried: Set[RowKey]
+    ) -> None:
+        self._path = path
+        self._number = number
+        self._opened = opened
+        self._retried = retried
+
+    def outcomes(self) -> dict[RowKey, str]:
+        """The error of each row by its key, "" for none. Raises DataError."""
+        places = [segment(self._path / ROWS, n) for n in range(1, self._number + 1)]
+        found = {key: error for place in places for key, error in outcomes_in(place)}
+        found = {key: error for key, error in found.items() if key not in self._retried}
+        return found | {row.key: row.error for row in self._opened}
+
+    @cached_property
+    def _rows(self) -> PackedRows:
+        return all_rows(self._path)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self._rows)
+
+    @overload
+    def __getitem__(self, at: int) -> Row: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[Row]: ...
+    def __getitem__(self, at: int | slice) -> Row | Sequence[Row]:
+        return self._rows[at]
+
+
 def load_state(path: Path) -> State:
-    """The state of a run, folded from its journal. Raises UserError where there is none."""
+    """The state of a run, folded from its journal. Raises UserError where there is none.
+
+    Of an unfinished run with closed segments the open journal is read, and all rows when asked for.
+    """
     first = first_event(path)
+    journal = path / JOURNAL
+    if has_rows(journal, n_closed(journal)):
+        state = _folded(path, first, read_open(journal), late=True)
+        if state.finished is None:
+            return state
+    return _folded(path, first, read(journal))
+
+
+def all_rows(path: Path) -> PackedRows:
+    """The rows that the whole journal of a run tells. Raises as `load_state`."""
+    return _rows_of(_folded(path, first_event(path), read(path / JOURNAL)))
+
+
+def open_rows(path: Path) -> PackedRows:
+    """The rows that the open journal of a run tells. Raises as `load_state`."""
+    return _rows_of(_folded(path, None, read_open(path / JOURNAL)))
+
+
+def _rows_of(state: State) -> PackedRows:
+    assert isinstance(state.rows, PackedRows)
+    return state.rows
+
+
+def outcomes_of(state: State) -> dict[RowKey, str]:
+    """The error of each row of a run by its key, "" for none. Raises DataError."""
+    if isinstance(state.rows, LateRows):
+        return state.rows.outcomes()
+    return {row.key: row.error for row in state.rows}
+
+
+def _folded(
+    path: Path, first: JournalEvent | None, events: Iterable[JournalEvent], late: bool = False
+) -> State:
+    """The state that events tell; `late` where those of closed segments are not among them."""
     rows = PackedRows()
-    answers_end = 0
+    answers_end = number = 0
     finished: Mapping[str, Any] | None = None
     retry = False
+    retried: set[RowKey] = set()
+    event = first
     try:
-        for event in told(path / JOURNAL):
+        for event in events:
             if event.type == "case.finished":
                 rows.append(from_plain(event.payload["row"]))
-                answers_end = event.payload.get(
-                    ENDS, 0
-                )  # of a checkpoint none: its answers are closed
+                answers_end = event.payload.get(ENDS, 0)
             elif event.type == CONTINUED:
-                answers_end = 0
+                answers_end, number = 0, event.payload["segment"]
             elif event.type == "run.stopped":
                 retry = bool(event.payload.get("retry"))
             elif event.type == "run.resumed":
                 retry = False
                 again = {tuple(key) for key in event.payload.get("retried", ())}
+                retried |= again
                 rows = PackedRows(row for row in rows if row.key not in again)
             elif event.type == "run.finished":
                 finished = {**event.payload, "hash": event.hash}
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise DataError(path / JOURNAL, None, "holds an event that no run writes") from error
+    if event is None:
+        raise DataError(path / JOURNAL, 1, "cut off")
     return State(
         path=path,
-        started=first.payload,
-        began=first.time,
+        started=first.payload if first else {},
+        began=first.time if first else "",
         ended=event.time,
         head=event.hash,
-        rows=rows,
+        rows=LateRows(path, number, rows, retried) if late else rows,
         answers_end=answers_end,
         retry=retry,
         finished=finished,

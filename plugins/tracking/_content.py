@@ -100,7 +100,7 @@ def run_upload(directory: Path) -> Upload:
     """What of a finished run is uploaded. Raises UserError when the run is not finished."""
     started, finished = _ends(directory)
     summary = read_summary(directory)
-    held = tuple(directory / name for name in (JOURNAL, ANSWERS, STATE))
+    held = tuple(directory / name for name in (JOURNAL, ANSWERS, ROWS, STATE))
     closed = names(held, n_closed(directory / JOURNAL))
     files, left_out = _files(directory, (*_OF_A_RUN, *closed))
     run = summary["run"]

@@ -1,21 +1,24 @@
-"""Runs with closed segments whose whole chain was made anew over a forged event or checkpoint."""
+"""Runs with closed segments whose whole chain was made anew over a forged event or rows."""
 
 from __future__ import annotations
 
 import gzip
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from framework.errors import DataError
+from framework.records import Row
+from framework.rows import from_plain
 from framework.store import JOURNAL, stamp_head, verify_run
-from framework.store.checkpoints import line_of
 from framework.store.event import GENESIS, encode
+from framework.store.parquet import write_parquet
 from framework.store.seal import ANSWERS, digest_of
-from framework.store.segments import CONTINUED, STATE, n_closed, segment
+from framework.store.segments import CONTINUED, ROWS, SEGMENTS, n_closed, name_of, segment
 from framework.store.state import load_state
 from framework.text.canonical import canonical_bytes, digest_entry, files_below
 from tests.launching import HOTPOT, framework, run
@@ -41,9 +44,9 @@ def same_events(parts: list[Events]) -> None:
     """Leaves the events as they are."""
 
 
-def same_state(number: int, events: Events, lines: bytes) -> bytes:
-    """Leaves the checkpoints as they are."""
-    return lines
+def same_rows(number: int, rows: list[Row]) -> list[Row]:
+    """Leaves the rows of segments as they are."""
+    return rows
 
 
 def same_names(number: int, payload: dict[str, Any]) -> dict[str, Any]:
@@ -54,10 +57,10 @@ def same_names(number: int, payload: dict[str, Any]) -> dict[str, Any]:
 def forge(
     path: Path,
     events: Callable[[list[Events]], None] = same_events,
-    states: Callable[[int, Events, bytes], bytes] = same_state,
+    rows: Callable[[int, list[Row]], list[Row]] = same_rows,
     continued: Callable[[int, dict[str, Any]], dict[str, Any]] = same_names,
 ) -> None:
-    """Make chain, segments, checkpoints and seal anew, with these changes."""
+    """Make chain, segments and seal anew, with these changes."""
     journal, number = path / JOURNAL, n_closed(path / JOURNAL)
     files = [gzip.decompress(segment(journal, n).read_bytes()) for n in range(1, number + 1)]
     parts = [[json.loads(line) for line in f.splitlines()] for f in (*files, journal.read_bytes())]
@@ -85,17 +88,16 @@ def forge(
         if n > number:
             journal.write_bytes(b"".join(lines))
             continue
-        known = [e for e in part if e["type"] != "case.finished" or "row" in e["payload"]]
-        told = states(n, part, b"".join(line_of(e["type"], e["payload"]) for e in known))
-        places = [segment(path / name, n) for name in (ANSWERS, JOURNAL, STATE)]
+        told = [e["payload"]["row"] for e in part if e["payload"].get("row")]
+        places = [segment(path / name, n) for name in (ANSWERS, JOURNAL, ROWS)]
         places[1].write_bytes(gzip.compress(b"".join(lines), mtime=0))
-        places[2].write_bytes(gzip.compress(told, mtime=0))
+        write_parquet(rows(n, [from_plain(row) for row in told]), places[2])
         named = {f"segments/{place.name}": digest_entry(place) for place in places}
     stamp_head(path, head)
 
 
-def better(number: int, _: Events, lines: bytes) -> bytes:
-    return lines.replace(b'"mrr":1.0', b'"mrr":0.5') if number == 1 else lines
+def fewer(number: int, rows: list[Row]) -> list[Row]:
+    return rows[1:] if number == 1 else rows
 
 
 def test_a_run_made_anew_without_a_change_is_sound(closed: Path) -> None:
@@ -117,7 +119,7 @@ def test_a_run_made_anew_without_a_change_is_sound(closed: Path) -> None:
 def test_a_segment_that_is_named_otherwise_than_a_run_does_is_found(
     closed: Path, capsys: pytest.CaptureFixture[str], names: Callable[..., Any]
 ) -> None:
-    forge(closed, states=better, continued=names)
+    forge(closed, rows=fewer, continued=names)
     assert f"{JOURNAL}: segment 1 is not as a run closes it" in verify_run(closed).problems
     assert framework(capsys, "verify", str(closed)).status == 1
 
@@ -129,26 +131,33 @@ def test_rows_left_out_by_a_segment_within_a_segment_are_found(closed: Path) -> 
         for event in parts[0][3:]:
             event["payload"]["answers_end"] -= before
 
-    def late(number: int, events: Events, lines: bytes) -> bytes:
-        kept = events[2:] if number == 1 else events
-        return b"".join(line_of(event["type"], event["payload"]) for event in kept)
-
-    forge(closed, events=within, states=late)
+    forge(closed, events=within, rows=fewer)
     assert f"{JOURNAL}: segment 1 is not as a run closes it" in verify_run(closed).problems
 
 
-@pytest.mark.parametrize(
-    "lines",
-    [b"", b"[]\n", b"\xff\n", b'{"type":"x"}\n', b'{"type":"run.started","payload":[]}\n'],
-)
-def test_a_checkpoint_of_other_lines_is_told_in_one_line(
-    closed: Path, capsys: pytest.CaptureFixture[str], lines: bytes
+@pytest.mark.parametrize("change", [fewer, lambda n, rows: [replace(r, error="x") for r in rows]])
+def test_rows_of_other_cases_or_outcomes_than_the_events_tell_are_found(
+    closed: Path, change: Callable[..., Any]
 ) -> None:
-    forge(closed, states=lambda n, _, kept: lines if n == 2 else kept)
-    with pytest.raises(DataError, match="holds a line of no checkpoint"):
-        load_state(closed)
-    assert framework(capsys, "verify", str(closed)).status == 1
-    assert framework(capsys, "report", str(closed)).mistake
+    forge(closed, rows=change)
+    problems = verify_run(closed).problems
+    assert f"{SEGMENTS}/rows-000001.parquet: not what its events tell" in problems
+
+
+@pytest.mark.parametrize("content", [b"", b"[]", b"PAR1PAR1"])
+def test_rows_that_are_no_parquet_are_told_in_one_line(
+    closed: Path, capsys: pytest.CaptureFixture[str], content: bytes
+) -> None:
+    def none(number: int, payload: dict[str, Any]) -> dict[str, Any]:
+        (place := segment(closed / ROWS, 1)).write_bytes(content)
+        digest = {name_of(place): digest_entry(place)} if number == 1 else {}
+        return {**payload, "files": payload["files"] | digest}
+
+    forge(closed, continued=none)
+    done = framework(capsys, "verify", str(closed))
+    assert done.status != 0
+    assert f"{SEGMENTS}/rows-000001.parquet: damaged" in done.out + done.err
+    assert "Traceback" not in done.out + done.err
 
 
 @pytest.mark.parametrize("payload", [{"answers_end": 0}, {"answers_end": 0, "row": {}}])
@@ -158,11 +167,7 @@ def test_an_event_that_no_run_writes_is_told_in_one_line(
     def strange(parts: list[Events]) -> None:
         parts[0].insert(1, {**parts[0][1], "payload": payload})
 
-    def plain(number: int, events: Events, lines: bytes) -> bytes:
-        told = ({"payload": e["payload"], "type": e["type"]} for e in events)
-        return b"".join(canonical_bytes(one) + b"\n" for one in told)
-
-    forge(closed, events=strange, states=plain)
+    forge(closed, events=strange)
     assert verify_run(closed).problems
     with pytest.raises(DataError, match="holds an event that no run writes"):
         load_state(closed)
