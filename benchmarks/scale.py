@@ -6,13 +6,14 @@ Each size is a fresh process, `decisionbench domain=loan protocol=retrieve arch=
 one history each, no model. CPU time and peak memory are that process's; disk is all of its run directory. Then
 `decisionbench verify` reads the whole run again. 1,000 and 10,000 cases where none are named. It ends
 with status 1 where a run takes more than 1.5 GB, from 10,000 cases on more than 10 KB a case on disk,
-or 100,000 cases more than 1.1 times the memory of 10,000, or a case of them 1.5 times the CPU time.
+or 100,000 cases more than 1.1 times the memory of 10,000, or a case of them 1.5 times the CPU time,
+or, with `--set shards=2`, more than 25 minutes (minutes of a busy machine are not those of the run).
 --set adds words of the command line, `domain.tokens=2000` for short histories. --in keeps the runs
 in a folder: one that was cut off goes on there, and what its processes took is added up.
 
 --again measures what `resume` reads of a run that was cut off before it goes on: its state, then,
 with the journal held, its files and what is open as a check, and going past the cases that are
-there, by their ids. Such runs are made of 1,000 cases that are measured, written again under
+there, by their ids. It ends with status 1 where more bytes of closed segments are read than a segment has. Such runs are made of 1,000 cases that are measured, written again under
 other names until there are as many as are asked for: 10,000 and 100,000. In what is written, and so
 in what is read, they are as long runs are. Beside it stands what it takes to go through the lines
 of the journal alone.
@@ -39,10 +40,11 @@ from framework.engine.compose import composer
 from framework.engine.domains import open_domain
 from framework.errors import UserError
 from framework.reporting.markdown import put_between_markers
+from framework.rows import KEY
 from framework.store import JOURNAL, read
 from framework.store.answers import answer_records
 from framework.store.directory import RunDirectory
-from framework.store.segments import n_closed
+from framework.store.segments import ROWS, SEGMENT_BYTES, closed_bytes, n_closed, segment
 from framework.store.state import load_finished, load_state
 from framework.text.canonical import files_below
 from framework.text.counting import counted
@@ -55,6 +57,9 @@ MOST_MIB: Final = 1_430
 """Peak memory of a run of any size: 1.5 GB."""
 MOST_KB: Final = 10.0
 """On disk a case, from `FROM` cases on: of fewer, what is written once a run counts too much."""
+MOST_MINUTES: Final = 25
+"""From the command to the figures of 100,000 cases in two shards, on two cores."""
+SHARDED: Final = "shards=2"
 MOST_GROWTH: Final = 1.1
 """Peak memory of 100,000 cases to that of `FROM`."""
 MOST_SLOWER: Final = 1.5
@@ -64,11 +69,13 @@ SIZES_AGAIN: Final = (10_000, 100_000)
 _OWN: Final = ("key", "error")
 """What a run writes into each record by itself."""
 _MEASURED: Final = """
-import json, os, signal, subprocess, sys
+import json, os, signal, subprocess, sys, time
 signal.signal(signal.SIGINT, lambda *_: None)  # Ctrl-C ends the process, which is then counted
+begin = time.monotonic()
 process = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL)
 _, status, used = os.wait4(process.pid, 0)
 took = {"cpu": used.ru_utime + used.ru_stime, "peak": used.ru_maxrss / 1024}
+took["wall"] = time.monotonic() - begin
 print(json.dumps({**took, "status": os.waitstatus_to_exitcode(status)}))
 """
 """Starts a process and prints what it took. The kernel counts what the starter held as its child's
@@ -78,10 +85,14 @@ _ROOT: Final = Path(__file__).resolve().parent.parent
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Took:
-    """What a process took: seconds of CPU, and its most memory in MiB; the status it ended with."""
+    """What a process took: seconds of CPU, and its most memory in MiB; the status it ended with.
+
+    wall : seconds from its begin to its end.
+    """
 
     cpu: float
     peak: float
+    wall: float = 0.0
     status: int = 0
 
     def check(self) -> None:
@@ -157,7 +168,11 @@ def measure(cases: int, words: Sequence[str] = (), folder: Path | None = None) -
         disk = sum(path.stat().st_size for path in files.values())
         return Size(
             cases=cases,
-            run=Took(cpu=sum(part.cpu for part in parts), peak=max(part.peak for part in parts)),
+            run=Took(
+                cpu=sum(part.cpu for part in parts),
+                peak=max(part.peak for part in parts),
+                wall=sum(part.wall for part in parts),
+            ),
             processes=len(parts),
             uncounted=len(kept.parts) - len(parts),
             verify=verify,
@@ -171,11 +186,14 @@ class Again:
     """What reading a run of so many cases takes when it is resumed, and its closed segments.
 
     state, check : seconds of CPU of the two parts. passed : of going past its cases, which are not
-    made again. lines : of going through its journal alone.
+    made again. lines : of going through its journal alone. closed, read : MB of the files of closed
+    segments, and of them those that hold the keys of rows.
     """
 
     cases: int
     segments: int
+    closed: float
+    read: float
     state: float
     check: float
     passed: float
@@ -200,8 +218,23 @@ def measure_again(cases: int, first: int = 1_000) -> Again:
         code = "import sys; from benchmarks.scale import read_again; read_again(*sys.argv[1:])"
         used = took(scratch, "-c", code, str(runs / "long"), f"{scratch}/seconds.json")
         seconds = json.loads(Path(scratch, "seconds.json").read_text())
-        segments = n_closed(runs / "long" / JOURNAL)
-        return Again(cases=cases, segments=segments, peak=used.peak, **seconds)
+        number = n_closed(runs / "long" / JOURNAL)
+        closed = closed_bytes(runs / "long" / JOURNAL, number) / 1e6
+        read = sum(keys_bytes(segment(runs / "long" / ROWS, n)) for n in range(1, number + 1)) / 1e6
+        return Again(
+            cases=cases, segments=number, closed=closed, read=read, peak=used.peak, **seconds
+        )
+
+
+def keys_bytes(path: Path) -> int:
+    """How many bytes of a Parquet file hold its footer and the keys and errors of its rows."""
+    import pyarrow.parquet as pq
+
+    found = pq.ParquetFile(path).metadata
+    groups = [found.row_group(n) for n in range(found.num_row_groups)]
+    columns = [group.column(n) for group in groups for n in range(group.num_columns)]
+    own = [column for column in columns if column.path_in_schema in (*KEY, "error")]
+    return int(found.serialized_size + sum(column.total_compressed_size for column in own))
 
 
 def grown(first: Path, path: Path, cases: int) -> None:
@@ -223,15 +256,16 @@ def read_again(path: str, told: str) -> None:
     marks = [time.process_time()]
     state = load_state(run)
     marks.append(time.process_time())
-    RunDirectory.reopen(run, known=state).close()
+    opened = RunDirectory.reopen(run, known=state)
+    opened.close()
     marks.append(time.process_time())
     with composer():
         plan = stored_plan(state)
-        cases = open_domain(plan).cases(len(state.rows), plan.top.seed)
+        cases = open_domain(plan).cases(opened.n_rows, plan.top.seed)
     marks.append(time.process_time())
     assert all(case.id for case in cases)
     marks.append(time.process_time())
-    assert sum(event.type == "case.finished" for event in read(run / JOURNAL)) == len(state.rows)
+    assert sum(event.type == "case.finished" for event in read(run / JOURNAL)) == opened.n_rows
     marks.append(time.process_time())
     parts = [end - begin for begin, end in pairwise(marks)]
     named = dict(zip(("state", "check", "opened", "passed", "lines"), parts, strict=True))
@@ -268,28 +302,36 @@ def ran(place: str, *argv: str) -> Took:
 
 
 def table(sizes: Sequence[Size], words: Sequence[str] = ()) -> str:
-    """The sizes as a Markdown table, with the words that were set above it."""
+    """The sizes as a Markdown table, with the words that were set above it.
+
+    In shards with minutes from begin to end: they are the machine's, and what shards are for.
+    """
     said = [f"With `{' '.join(words)}`:", ""] if words else []
     lines = [
         *said,
-        "| cases | CPU, minutes | CPU, ms a case | peak memory, MiB | disk, KB a case | segments "
-        "| verify: CPU, s | verify: peak, MiB |",
-        "|" + "---|" * 8,
+        f"| cases |{' minutes |' * (SHARDED in words)} CPU, minutes | CPU, ms a case "
+        "| peak memory, MiB | disk, KB a case | segments | verify: CPU, s | verify: peak, MiB |",
+        "|" + "---|" * (8 + (SHARDED in words)),
     ]
-    lines += [
-        f"| {s.cases:,} | {'> ' * bool(s.uncounted)}{s.run.cpu / 60:.1f}{_in(s)} "
-        f"| {1000 * s.run.cpu / s.cases:.1f} "
-        f"| {s.run.peak:.0f} | {s.disk / s.cases / 1000:.2f} | {s.segments} "
-        f"| {s.verify.cpu:.1f} | {s.verify.peak:.0f} |"
-        for s in sizes
-    ]
+    for s in sizes:
+        more = "> " * bool(s.uncounted)
+        minutes = f"| {more}{s.run.wall / 60:.1f} " * (SHARDED in words)
+        lines.append(
+            f"| {s.cases:,} {minutes}| {more}{s.run.cpu / 60:.1f}{_in(s)} "
+            f"| {1000 * s.run.cpu / s.cases:.1f} "
+            f"| {s.run.peak:.0f} | {s.disk / s.cases / 1000:.2f} | {s.segments} "
+            f"| {s.verify.cpu:.1f} | {s.verify.peak:.0f} |"
+        )
     return "\n".join(lines) + "\n"
 
 
-def beyond(sizes: Sequence[Size]) -> list[str]:
+def beyond(sizes: Sequence[Size], words: Sequence[str] = ()) -> list[str]:
     """In what the sizes are beyond the limits, a line each."""
     said = []
     for size in sizes:
+        sharded = SHARDED in words and size.cases == 10 * FROM
+        if sharded and (minutes := size.run.wall / 60) > MOST_MINUTES:
+            said.append(f"{size.cases:,} cases: {minutes:.1f} minutes, {MOST_MINUTES} at most")
         if size.run.peak > MOST_MIB:
             said.append(f"{size.cases:,} cases: {size.run.peak:.0f} MiB, {MOST_MIB:,} at most")
         if size.cases >= FROM and (each := size.disk / size.cases / 1000) > MOST_KB:
@@ -306,6 +348,13 @@ def beyond(sizes: Sequence[Size]) -> list[str]:
     return said
 
 
+def read_too_much(found: Sequence[Again]) -> list[str]:
+    """Of which resumed runs more of closed segments is read than one segment has, a line each."""
+    most = SEGMENT_BYTES / 1e6
+    much = [again for again in found if again.read > most]
+    return [f"{a.cases:,} cases: {a.read:.1f} MB of segments, {most:.1f} at most" for a in much]
+
+
 def _in(size: Size) -> str:
     n = size.processes + size.uncounted
     return f", cut off and resumed {counted(n - 1, 'time')}" if n > 1 else ""
@@ -314,12 +363,14 @@ def _in(size: Size) -> str:
 def table_again(found: Sequence[Again]) -> str:
     """What resuming reads as a Markdown table."""
     lines = [
-        "| cases | segments | CPU, s | of it: state | check | past the cases | CPU, ms a case "
-        "| peak memory, MiB | the journal's lines alone: CPU, s |",
-        "|" + "---|" * 9,
+        "| cases | segments | their MB | read of them, MB | CPU, s | of it: state | check "
+        "| past the cases | CPU, ms a case | peak memory, MiB "
+        "| the journal's lines alone: CPU, s |",
+        "|" + "---|" * 11,
     ]
     lines += [
-        f"| {f.cases:,} | {f.segments} | {f.whole:.1f} | {f.state:.1f} | {f.check:.1f} "
+        f"| {f.cases:,} | {f.segments} | {f.closed:.1f} | {f.read:.2f} "
+        f"| {f.whole:.1f} | {f.state:.1f} | {f.check:.1f} "
         f"| {f.passed:.1f} | {1000 * f.whole / f.cases:.2f} | {f.peak:.0f} | {f.lines:.1f} |"
         for f in found
     ]
@@ -353,12 +404,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _measured(given: argparse.Namespace) -> tuple[str, list[str]]:
     """The table that is asked for, and what is beyond a limit."""
     if given.again:
-        return table_again([measure_again(n) for n in given.cases or SIZES_AGAIN]), []
+        resumed = [measure_again(n) for n in given.cases or SIZES_AGAIN]
+        return table_again(resumed), read_too_much(resumed)
     found = []
     for cases in given.cases or SIZES:
         found.append(measure(cases, given.set, given.folder))
         print(f"{cases:,} cases: {found[-1].run.cpu:.0f} s of CPU", file=sys.stderr, flush=True)
-    return table(found, given.set), beyond(found)
+    return table(found, given.set), beyond(found, given.set)
 
 
 if __name__ == "__main__":

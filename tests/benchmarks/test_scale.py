@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,9 +19,11 @@ from benchmarks.scale import (
     Took,
     beyond,
     grown,
+    keys_bytes,
     main,
     measure,
     read_again,
+    read_too_much,
     table,
     table_again,
     took,
@@ -37,11 +40,31 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_the_table_has_a_line_for_each_size() -> None:
-    each = Took(cpu=90.0, peak=250.4)
+    each = Took(cpu=90.0, peak=250.4, wall=48.0)
     size = Size(cases=3_000, run=each, verify=each, disk=9_000_000, segments=2)
     assert table([size]).splitlines()[-1] == (
         "| 3,000 | 1.5 | 30.0 | 250 | 3.00 | 2 | 90.0 | 250 |"
     )
+    *_, heads, rule, last = table([size], ["shards=2"]).splitlines()
+    assert heads.startswith("| cases | minutes | CPU, minutes | CPU, ms a case |")
+    assert last == "| 3,000 | 0.8 | 1.5 | 30.0 | 250 | 3.00 | 2 | 90.0 | 250 |"
+    assert heads.count("|") == rule.count("|") == last.count("|")
+
+
+@pytest.mark.parametrize(
+    ("words", "minutes", "said"),
+    [
+        (["shards=2"], 24.9, []),
+        (["shards=2"], 25.1, ["100,000 cases: 25.1 minutes, 25 at most"]),
+        (["domain.tokens=2000"], 60.0, []),
+    ],
+)
+def test_two_shards_of_100_000_cases_take_25_minutes_at_most(
+    words: list[str], minutes: float, said: list[str]
+) -> None:
+    took = Took(cpu=1.0, peak=250.0, wall=60 * minutes)
+    size = Size(cases=100_000, run=took, verify=took, disk=9_000_000, segments=2)
+    assert beyond([size], words) == said
 
 
 @pytest.mark.parametrize(
@@ -94,7 +117,7 @@ def test_what_the_caller_holds_is_not_counted_as_the_memory_of_what_it_starts(
 
 
 def test_the_table_says_what_was_set_and_what_was_cut_off() -> None:
-    each = Took(cpu=90.0, peak=250.4)
+    each = Took(cpu=90.0, peak=250.4, wall=48.0)
     size = Size(
         cases=3_000, run=each, processes=2, uncounted=1, verify=each, disk=9_000_000, segments=2
     )
@@ -159,10 +182,14 @@ def test_a_small_size_is_measured() -> None:
 
 def test_the_table_of_resumes_has_a_line_for_each_size() -> None:
     took = {"state": 1.0, "check": 0.5, "passed": 0.2, "lines": 0.3}
-    again = Again(cases=3_000, segments=2, peak=150.4, **took)
+    again = Again(cases=3_000, segments=2, closed=12.0, read=0.05, peak=150.4, **took)
     assert table_again([again]).splitlines()[-1] == (
-        "| 3,000 | 2 | 1.7 | 1.0 | 0.5 | 0.2 | 0.57 | 150 | 0.3 |"
+        "| 3,000 | 2 | 12.0 | 0.05 | 1.7 | 1.0 | 0.5 | 0.2 | 0.57 | 150 | 0.3 |"
     )
+    assert read_too_much([again]) == []
+    assert read_too_much([replace(again, read=33.61)]) == [
+        "3,000 cases: 33.6 MB of segments, 33.6 at most"
+    ]
 
 
 def test_a_run_is_written_again_until_it_has_enough_cases_and_can_be_resumed(
@@ -176,6 +203,8 @@ def test_a_run_is_written_again_until_it_has_enough_cases_and_can_be_resumed(
     seconds = json.loads((tmp_path / "seconds.json").read_text())
     assert seconds.keys() == {"state", "check", "passed", "lines"}
     assert min(seconds.values()) > 0
+    places = (tmp_path / "long" / "segments").glob("rows-*")
+    assert all(0 < keys_bytes(place) < place.stat().st_size for place in places)
     rows = load_state(tmp_path / "long").rows
     assert len({row.key for row in rows}) == 23
     wanted = [record["view"] for record in answer_records(first)]
