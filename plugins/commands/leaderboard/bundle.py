@@ -139,7 +139,7 @@ def write(runs: Sequence[Path], submitter: str, key: Ed25519PrivateKey, target: 
 
 
 def kept_of(run: Path) -> list[str]:
-    """The names of all files of a run that are in a bundle: no checkpoint, its rows are checked."""
+    """The names of all files of a run that are in a bundle: not its rows, which its events tell."""
     paths = tuple(run / name for name in KEPT)
     return [*KEPT, *names(paths, n_closed(run / JOURNAL))]
 
