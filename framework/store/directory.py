@@ -57,11 +57,10 @@ from framework.store.state import (
     SUMMARY,
     LateRows,
     State,
-    all_rows,
     load_state,
-    open_rows,
     outcomes_of,
     protocol_events,
+    rows_told,
 )
 from framework.text.canonical import canonical_json, digest_bytes, files_below
 from framework.text.keys import without_keys
@@ -120,7 +119,7 @@ class RunDirectory:
     def rows(self) -> Sequence[Row]:
         """Every row so far."""
         if self._rows is None:
-            self._rows = all_rows(self.path)
+            self._rows = rows_told(self.path)
         return self._rows
 
     @classmethod
@@ -233,7 +232,7 @@ class RunDirectory:
         try:
             files = close_segment(self.path / ANSWERS, number)
             rows = segment(self.path / ROWS, number)
-            write_parquet(open_rows(self.path), rows)
+            write_parquet(rows_told(self.path, opened=True), rows)
             files |= settled(rows)
         except OSError as error:
             raise UserError(f"cannot write {self.path}: {error.strerror}") from error

@@ -93,7 +93,7 @@ class LateRows(Sequence[Row]):
 
     @cached_property
     def _rows(self) -> PackedRows:
-        return all_rows(self._path)
+        return rows_told(self._path)
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -123,19 +123,12 @@ def load_state(path: Path) -> State:
     return _folded(path, first, read(journal))
 
 
-def all_rows(path: Path) -> PackedRows:
-    """The rows that the whole journal of a run tells. Raises as `load_state`."""
-    return _rows_of(_folded(path, first_event(path), read(path / JOURNAL)))
-
-
-def open_rows(path: Path) -> PackedRows:
-    """The rows that the open journal of a run tells. Raises as `load_state`."""
-    return _rows_of(_folded(path, None, read_open(path / JOURNAL)))
-
-
-def _rows_of(state: State) -> PackedRows:
-    assert isinstance(state.rows, PackedRows)
-    return state.rows
+def rows_told(path: Path, *, opened: bool = False) -> PackedRows:
+    """The rows that a run's journal tells, or what is open of it. Raises as `load_state`."""
+    events = read_open(path / JOURNAL) if opened else read(path / JOURNAL)
+    rows = _folded(path, first_event(path), events).rows
+    assert isinstance(rows, PackedRows)
+    return rows
 
 
 def outcomes_of(state: State) -> dict[RowKey, str]:
@@ -146,7 +139,7 @@ def outcomes_of(state: State) -> dict[RowKey, str]:
 
 
 def _folded(
-    path: Path, first: JournalEvent | None, events: Iterable[JournalEvent], late: bool = False
+    path: Path, first: JournalEvent, events: Iterable[JournalEvent], late: bool = False
 ) -> State:
     """The state that events tell; `late` where those of closed segments are not among them."""
     rows = PackedRows()
@@ -173,12 +166,10 @@ def _folded(
                 finished = {**event.payload, "hash": event.hash}
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise DataError(path / JOURNAL, None, "holds an event that no run writes") from error
-    if event is None:
-        raise DataError(path / JOURNAL, 1, "cut off")
     return State(
         path=path,
-        started=first.payload if first else {},
-        began=first.time if first else "",
+        started=first.payload,
+        began=first.time,
         ended=event.time,
         head=event.hash,
         rows=LateRows(path, number, rows, retried) if late else rows,

@@ -29,7 +29,7 @@ from framework.store.directory import ANSWERS, RunDirectory
 from framework.store.parquet import outcomes_in, write_parquet
 from framework.store.segments import CONTINUED, ROWS, SEGMENTS, close_segment, n_closed
 from framework.store.segments import segment as segment_of
-from framework.store.state import load_state, open_rows, outcomes_of
+from framework.store.state import load_state, outcomes_of, rows_told
 from framework.text.canonical import digest_entry
 from tests.launching import HOTPOT, LOAN, framework, run
 
@@ -251,7 +251,9 @@ def _dying_draft(path: Path) -> Any:
 
 def _dying_late(self: RunDirectory) -> None:
     files = segmented.close_segment(self.path / ANSWERS, self._closed + 1)
-    write_parquet(open_rows(self.path), rows := segment_of(self.path / ROWS, self._closed + 1))
+    write_parquet(
+        rows_told(self.path, opened=True), rows := segment_of(self.path / ROWS, self._closed + 1)
+    )
     files |= segmented.settled(rows)
     self._journal.close_segment(self._closed + 1, files)
     raise Killed("begun anew")
