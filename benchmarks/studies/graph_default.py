@@ -116,12 +116,11 @@ def measured(setting: Setting, data: Path) -> Rows:
 def compared(rows: Rows) -> Cells:
     """By setting and budget both candidates against the default: one family for Holm."""
     table = comparison_table(rows, seed=SEED, baseline=DEFAULT, axes=[AXIS])
-    places = dict.fromkeys(str(row["budget"]) for row in rows)
-    order = sorted(places, key=lambda place: BUDGETS.index(place.rpartition(": ")[2]))
-    cells = {}
-    for place in sorted(order, key=[p.rpartition(": ")[0] for p in places].index):
-        setting, _, budget = place.rpartition(": ")
-        cells[setting, budget] = [row for row in table if row.budget == place]
+    cells: dict[tuple[str, str], list[ComparisonRow]] = {}
+    for setting in dict.fromkeys(str(row["budget"]).rpartition(": ")[0] for row in rows):
+        for budget in BUDGETS:
+            own = [row for row in table if row.budget == f"{setting}: {budget}"]
+            cells[setting, budget] = own
     return cells
 
 
@@ -133,7 +132,8 @@ def told(cells: Cells) -> list[str]:
     for (setting, budget), rows in cells.items():
         by_arm = {row.arm_a: row for row in rows}
         first = by_arm[CANDIDATES[0]]
-        line = [setting, budget, str(first.n), str(first.n_clusters or first.n), _mean(first.mean_b)]
+        line = [setting, budget, str(first.n), str(first.n_clusters or first.n)]
+        line.append(_mean(first.mean_b))
         for arm in CANDIDATES:
             row = by_arm[arm]
             line += [_mean(row.mean_a), _difference(row), _verdict(row)]
