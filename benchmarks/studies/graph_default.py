@@ -30,6 +30,7 @@ CANDIDATES: Final = ("typed_graph_pruned", "brief_graph_3hop")
 BUDGETS: Final = ("tight", "moderate", "loose")
 AXIS: Final = "retained_critical"
 SEED: Final = 7
+_LEAST: Final = 0.001
 
 Rows = list[dict[str, Any]]
 Cells = Mapping[tuple[str, str], Sequence[ComparisonRow]]
@@ -127,7 +128,7 @@ def compared(rows: Rows) -> Cells:
 def told(cells: Cells) -> list[str]:
     """The table, and what the rule finds in it."""
     head = ["cases", "budget", "n", "clusters", DEFAULT]
-    head += [word for arm in CANDIDATES for word in (arm, "less the default", "")]
+    head += [word for arm in CANDIDATES for word in (arm, "less the default", "and so")]
     lines = [head, ["---"] * len(head)]
     for (setting, budget), rows in cells.items():
         by_arm = {row.arm_a: row for row in rows}
@@ -178,7 +179,9 @@ def _difference(row: ComparisonRow) -> str:
     said = f"{row.delta:+.2f}"
     if row.bound_low is not None and row.bound_high is not None:
         said += f" {' to '.join(short_limits(row.bound_low, row.bound_high, '+'))}"
-    return said if row.holm_p is None else f"{said} p = {row.holm_p:.3f}"
+    if row.holm_p is None:
+        return said
+    return f"{said}, p < .001" if row.holm_p < _LEAST else f"{said}, p = {row.holm_p:.3f}"
 
 
 if __name__ == "__main__":
