@@ -54,6 +54,7 @@ ARMS: Final = ("none", "bm25", "dense", "typed_graph", "dpm", "oracle")
 INTERVENED: Final = ("bm25", "typed_graph")
 """The arms of `make lm` whose views are read with the gold put in and taken out, too."""
 _LEVEL: Final = 0.05
+_AT_QUERIES: Final = ("calls at queries", "unreadable at queries")
 HASHED: Final = "embedder=hashing"
 """Of a sweep without an encoder, which then has no vectors to keep."""
 _ORDER: Final = {
@@ -61,6 +62,14 @@ _ORDER: Final = {
     "regulation_updates": ("domain.order=in_turns",),
 }
 """Of a set whose first questions are not of every kind."""
+_CORPUS: Final = (
+    "domain=governance",
+    "domain.depths=[1,2,3,4]",
+    "domain.items=60",
+    "domain.tasks_per_history=3",
+    "protocol=retrieve",
+)
+"""Of memories that the model writes: one corpus, three tasks."""
 FURTHER: Final[Mapping[str, Sequence[str]]] = {
     "hotpotqa": (
         "domain=hotpotqa",
@@ -117,16 +126,31 @@ FURTHER: Final[Mapping[str, Sequence[str]]] = {
         HASHED,
     ),
     "memories": (
-        "domain=governance",
-        "domain.depths=[1,2,3,4]",
-        "domain.items=60",
-        "domain.tasks_per_history=3",
-        "protocol=retrieve",
+        *_CORPUS,
         "budget=tight,moderate,loose",
         "arch=none,consolidate,linked_notes,raptor",
         "baseline=none",
         "model.max_tokens=300",
         "model.max_tokens_of={take_note:600}",
+        HASHED,
+    ),
+    "triples": (
+        *_CORPUS,
+        "budget=tight,moderate,loose",
+        "arch=graph_ppr",
+        "arch.phrases=model",
+        "baseline=null",
+        "model.max_tokens=600",
+        HASHED,
+    ),
+    "paged": (
+        *_CORPUS,
+        "budget=tight",
+        "arch=paged",
+        "arch.searches=3",
+        "baseline=null",
+        "model.max_tokens=300",
+        "model.max_tokens_of={summarize:600}",
         HASHED,
     ),
     **{
@@ -150,8 +174,8 @@ FURTHER_CASES: Final = 4
 ANSWERED_CASES: Final = 24
 """Of each of the sweeps named `answers_`."""
 OWN: Final[Mapping[str, int]] = {
-    "sessions": 10, "extraction": 10, "summ_only": 5, "memories": 3, "longhorizon": 2,
-    "interventions": CASES,
+    "sessions": 10, "extraction": 10, "summ_only": 5, "memories": 3, "triples": 3,
+    "paged": 3, "longhorizon": 2, "interventions": CASES,
 }  # fmt: skip
 """Of those that have a number of their own: tasks, or cases."""
 OF_SESSIONS: Final[Mapping[str, list[str]]] = {
@@ -378,15 +402,20 @@ def _extraction(runs: Sequence[FinishedRun]) -> str:
 
 
 def _memories(runs: Sequence[FinishedRun]) -> str:
-    """What memories that the model wrote retain at each budget, and what they took of it."""
+    """What memories that the model wrote retain at each budget, and what they took of it.
+
+    Where one asks the model at a query too, that is told in two columns more.
+    """
     by_arm: dict[str, dict[str, FinishedRun]] = {}
     for run in runs:
         by_arm.setdefault(str(run.summary["run"]["arch"]), {})[run.summary["run"]["budget"]] = run
     budgets = sorted(next(iter(by_arm.values())), key=("tight", "moderate", "loose").index)
+    asks = any("recall" in run.summary["ledger"] for run in runs)
     lines = []
     for arm, of in sorted(by_arm.items()):
         kept = [entry_cell(of[budget].summary["axes"]["p_ret"]) for budget in budgets]
-        usage = of[budgets[0]].summary["ledger"].get("ingest", {})  # the same at each budget
+        ledger = of[budgets[0]].summary["ledger"]  # the same at each budget
+        usage, queries = ledger.get("ingest", {}), ledger.get("recall", {})
         calls, unreadable, seconds = (usage.get(n, 0) for n in ("calls", "unreadable", "seconds"))
         lines.append([
             arm,
@@ -394,9 +423,11 @@ def _memories(runs: Sequence[FinishedRun]) -> str:
             str(calls),
             str(unreadable),
             f"{seconds / calls:.0f}" if calls else "–",
+            *(str(queries.get(name, 0)) for name in ("calls", "unreadable") if asks),
         ])  # fmt: skip
     columns = ("arm", *(f"p_ret {budget}" for budget in budgets))
-    return _table((*columns, "calls", "unreadable", "seconds a call"), lines)
+    own = ("calls", "unreadable", "seconds a call", *(_AT_QUERIES if asks else ()))
+    return _table((*columns, *own), lines)
 
 
 def _two_digits(share: float | None) -> str:

@@ -66,6 +66,7 @@ def _row(entry: Entry) -> list[str]:
     if entry.report:
         made.append(f"every report, *{entry.report.replace('-', ' ')}*")
     remarks = [entry.why] if entry.why else []
+    remarks += [f"beside nothing printed: {why}" for why in entry.apart.values()]
     if entry.page:
         remarks.append(f"[{Path(entry.page).stem}]({_linked(entry.page)})")
     return [
@@ -74,7 +75,7 @@ def _row(entry: Entry) -> list[str]:
         entry.status,
         ", ".join(made),
         ", ".join(sweeps(entry)),
-        "yes" if entry.values else "",
+        "yes" if set(entry.values) - set(entry.apart) else "in the data" if entry.values else "",
         "; ".join(remarks),
     ]
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 from framework.contracts.recipe import PrintedCell, PrintedTable
 from framework.reporting.blocks import NOTHING, Cell, Table
 from framework.statistics.intervals import Interval
-from plugins.recipes._paper_values import printed_number
+from plugins.recipes._paper_values import Printed, printed_number
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,6 +113,18 @@ def beside(cell: PrintedCell) -> Cell:
         digits = max(2, len(cell.printed.partition(".")[2])) if "." in cell.printed else 0
         under += f" ({cell.value - number:+.{digits}f})"
     return Cell(text=text, under=under, value=cell.value)
+
+
+def as_printed(source: Printed) -> Table:
+    """A paper's table as it stands there, where its rows or columns are none of ours."""
+    rows = source.values.items() if isinstance(source.values, dict) else source.values
+    return Table(
+        anchor=f"printed-{source.name.replace('_', '-')}",
+        caption=f"{source.source} as the paper prints it ({source.standing}): of another corpus, "
+        "budget and model, so that agreement would prove nothing.",
+        columns=("", *source.columns),
+        rows=[[label, *(value or NOTHING for value in row)] for label, row in rows],
+    )
 
 
 def against(found: Measured, printed: str, digits: int = 3) -> Cell:

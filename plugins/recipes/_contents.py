@@ -7,7 +7,7 @@ but no number of a table or figure.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
@@ -32,7 +32,8 @@ class Entry:
     by : recipes that make it. report : the part of every report that shows the same.
     of : the sweep, where the recipe does not name it. page : where more is said.
     values : tables of `printed` with what the paper prints of it.
-    why : what is other, or why there is nothing.
+    why : what is other, or why there is nothing. apart : by table of `values` that no recipe of
+    `by` prints, though its counterpart is made here, why not.
     """
 
     kind: Kind
@@ -45,6 +46,7 @@ class Entry:
     page: str
     values: Sequence[str]
     why: str
+    apart: Mapping[str, str]
 
 
 @cache
@@ -63,7 +65,7 @@ def _entry(kind: Kind, number: str, found: Mapping[str, Any]) -> Entry:
         value = found.get(key, ())
         return (value,) if isinstance(value, str) else tuple(value)
 
-    unknown = found.keys() - {"what", "status", "by", "report", "of", "page", "values", "why"}
+    unknown = found.keys() - {key.name for key in fields(Entry)} | found.keys() & {"kind", "number"}
     if unknown:
         raise ValueError(f"{number}: no key {', '.join(sorted(unknown))}")
     status = str(found["status"])
@@ -78,4 +80,5 @@ def _entry(kind: Kind, number: str, found: Mapping[str, Any]) -> Entry:
         page=found.get("page", ""),
         values=listed("values"),
         why=found.get("why", ""),
+        apart=found.get("apart", {}),
     )

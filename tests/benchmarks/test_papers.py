@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import inspect
 import re
 from collections import Counter
 from pathlib import Path
@@ -10,7 +12,7 @@ from typing import Final
 import pytest
 
 from benchmarks import papers
-from framework.registry import names, plugins
+from framework.registry import find, names, plugins
 from framework.reporting.markdown import between_markers
 from plugins.recipes._contents import Entry, contents
 from plugins.recipes._paper_values import Printed, printed
@@ -102,6 +104,30 @@ def test_an_entry_has_what_its_status_says_and_a_reason_where_nothing_makes_it(
 def test_every_recipe_of_the_papers_has_an_entry() -> None:
     of_papers = {one.name for one in plugins("recipe") if "ours" not in one.cls.source}
     assert of_papers == {name for _, entry in ENTRIES for name in entry.by}
+
+
+def prints(recipe: str, name: str) -> bool:
+    """Whether a recipe's module, or one of its paper that it imports, names a printed table."""
+    own = find("recipe", recipe).cls.__module__
+    source = inspect.getsource(importlib.import_module(own))
+    beside = re.findall(rf"^from ({own.rpartition('.')[0]}\.\w+) import", source, re.MULTILINE)
+    sources = (inspect.getsource(importlib.import_module(module)) for module in beside)
+    return any(f'"{name}"' in text for text in (source, *sources))
+
+
+def test_what_a_paper_prints_stands_beside_its_counterpart_or_the_row_says_why_not() -> None:
+    made = [(paper, entry) for paper, entry in ENTRIES if entry.status in ("measured", "recorded")]
+    lacking = [
+        (paper, entry.kind, entry.number, name)
+        for paper, entry in made
+        for name in entry.values
+        if name not in entry.apart and not any(prints(recipe, name) for recipe in entry.by)
+    ]
+    assert not lacking
+    for _, entry in ENTRIES:
+        assert set(entry.apart) <= set(entry.values)
+        assert all(entry.apart.values())
+        assert not any(prints(recipe, name) for name in entry.apart for recipe in entry.by)
 
 
 def test_every_table_of_printed_numbers_is_of_an_entry() -> None:

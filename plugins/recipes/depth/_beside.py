@@ -28,10 +28,11 @@ _PRINTED_DEPTHS: Final = 3
 
 
 class Beside(Sweep):
-    """Measured numbers beside a printed table, arm by arm."""
+    """Measured numbers beside a printed table, arm by arm. also : further tables, the same way."""
 
     needs = needs("paper_geometry")
     table: ClassVar[str]
+    also: ClassVar[Sequence[str]] = ()
     digits: ClassVar[int] = 3
 
     @abstractmethod
@@ -39,9 +40,10 @@ class Beside(Sweep):
         """What is measured of the table's column."""
 
     def content(self, jobs: Sequence[Job], add_figure: AddFigure) -> Iterator[Block]:
-        source = printed("depth")[self.table]
-        yield elsewhere(source)
-        yield printed_beside(source, self.columns(source), jobs, self.value, self.digits)
+        sources = [printed("depth")[name] for name in (self.table, *self.also)]
+        yield elsewhere(sources[0])
+        for source in sources:
+            yield printed_beside(source, self.columns(source), jobs, self.value, self.digits)
 
     def columns(self, source: Printed) -> Mapping[str, str]:
         """The table's columns as they are named here, and as they are printed."""

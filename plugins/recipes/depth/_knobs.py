@@ -8,14 +8,15 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 from framework.analysis.evidence import Evidence, Job, load
 from framework.contracts.recipe import AddFigure, Recipe
 from framework.errors import UserError
 from framework.reporting.blocks import NOTHING, Block, Cell, Table, Text
 from framework.text.reading import read_yaml
-from plugins.recipes._cells import Measured, shown
+from plugins.recipes._cells import Measured, as_printed, shown
+from plugins.recipes._paper_values import printed
 
 _VARIED: Final = ("domain", "budget", "protocol")
 """Groups whose settings are told one by one where they vary."""
@@ -50,12 +51,18 @@ def needs(experiment: str) -> str:
 
 
 class Sweeps(Recipe):
-    """A page of sweeps: what their jobs are made of, and then what they say."""
+    """A page of sweeps: what their jobs are made of, and then what they say.
+
+    beside : tables of the paper that stand below as they are printed.
+    """
+
+    beside: ClassVar[Sequence[str]] = ()
 
     def blocks(self, sources: Sequence[Path], add_figure: AddFigure) -> Iterator[Block]:
         evidence = [load(source) for source in sources]
         yield from words([job for one in evidence for job in one.jobs])
         yield from self.of(evidence, add_figure)
+        yield from (as_printed(printed("depth")[name]) for name in self.beside)
 
     @abstractmethod
     def of(self, sources: Sequence[Evidence], add_figure: AddFigure) -> Iterator[Block]:

@@ -59,6 +59,7 @@ class Pruning(Sweep):
 
     source = "Depth, Table 38"
     needs = needs("pruning")
+    beside = ("table_38",)
 
     def content(self, jobs: Sequence[Job], add_figure: AddFigure) -> Iterator[Block]:
         for axis in ("recall", "precision"):

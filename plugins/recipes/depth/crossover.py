@@ -32,8 +32,9 @@ class CrossoverByDepth(Sweep):
     Recall, compliance and kappa against depth, with slopes and the depths of crossover.
     """
 
-    source = "Depth, Figure 16"
+    source = "Depth, Figure 16 and Tables 61 and 65"
     needs = needs("crossover")
+    beside = ("table_61", "table_65")
 
     def content(self, jobs: Sequence[Job], add_figure: AddFigure) -> Iterator[Block]:
         curves: dict[str, dict[str, Curve]] = {

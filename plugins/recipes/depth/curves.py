@@ -78,6 +78,7 @@ class LookAlikes(_Knob):
     source = "Depth, Figures 20 and 21"
     needs = needs("distractors")
     key = "domain.distractors"
+    beside = ("figure_20",)
     xlabel = "look-alike chains a task"
     axes = ("recall", "distractor_share")
     note = (
@@ -118,7 +119,7 @@ class Supersession(_Knob):
     key = "domain.versions"
     xlabel = "versions of the governing decision"
     axes = ("supersession", "recall")
-    note = "The paper prints 92.3% for its typed store and 64.1 to 68.7% for similarity, on pairs."
+    beside = ("table_8",)
 
 
 @register("recipe", "depth/capture")
@@ -128,6 +129,7 @@ class Capture(_Knob):
     source = "Depth, Table 5"
     needs = needs("capture")
     key = "domain.capture"
+    beside = ("table_5",)
     xlabel = "how decisions were captured"
     axes = ("recall", "compliance")
 
@@ -140,7 +142,7 @@ class Hops(_Knob):
     needs = needs("hops")
     key = "arch.hops"
     xlabel = "hops walked"
-    note = "The paper prints recall at d = 3 of .72, .90 and 1.00 for 1, 2 and 3 hops."
+    beside = ("figure_26",)
 
 
 @register("recipe", "depth/decay")

@@ -325,8 +325,9 @@ class Difficulty(Sweeps):
     the best arm.
     """
 
-    source = "Depth, Tables 50, 64 and 66, Figure 1"
+    source = "Depth, Tables 3, 47, 50, 64 and 66, Figure 1"
     needs = needs("paper_geometry")
+    beside = ("table_3", "table_47", "table_50", "table_64")
 
     def of(self, sources: Sequence[Evidence], add_figure: AddFigure) -> Iterator[Block]:
         source = printed("depth")["table_66"]

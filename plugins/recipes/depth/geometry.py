@@ -35,16 +35,16 @@ from plugins.recipes.depth._knobs import (
 class AllAxes(ByAxis):
     """All axes by arm."""
 
-    source = "Depth, Table 6"
-    table = "table_6"
+    source = "Depth, Tables 6 and 57"
+    table, also = "table_6", ("table_57",)
 
 
 @register("recipe", "depth/figure32")
 class ReturnOnTokens(ByAxis):
     """Return on tokens by arm."""
 
-    source = "Depth, Figure 32"
-    table = "figure_32"
+    source = "Depth, Figure 32 and Table 32"
+    table, also = "figure_32", ("table_32",)
 
 
 class _Parts(Beside):
@@ -105,8 +105,8 @@ class TokensByDepth(_Parts):
 class ComplianceByDepth(ByDepth):
     """Compliance by depth."""
 
-    source = "Depth, Table 7"
-    table = "table_7"
+    source = "Depth, Tables 7, 49 and 61"
+    table, beside = "table_7", ("table_49", "table_61")
     axis = "compliance"
 
 
@@ -234,6 +234,7 @@ class Intervention(Sweeps):
 
     source = "Depth, Figures 56 to 58 and Tables 28 to 30"
     needs = needs("intervention")
+    beside = ("table_28", "table_29", "table_30", "figure_56")
 
     def of(self, sources: Sequence[Evidence], add_figure: AddFigure) -> Iterator[Block]:
         lifts: list[tuple[str, str, Comparison]] = []
@@ -347,6 +348,7 @@ class FourCells(Sweep):
 
     source = "Depth, Tables 40 to 43 and Figure 28"
     needs = needs("four_cell")
+    beside = ("table_43", "figure_28")
 
     def content(self, jobs: Sequence[Job], add_figure: AddFigure) -> Iterator[Block]:
         source = printed("depth")["table_41"]

@@ -31,7 +31,7 @@ class AxesByDepth(Sweep):
     Beside the printed columns of the generated data set.
     """
 
-    source = "Depth, Tables 20 to 25"
+    source = "Depth, Tables 20 to 25 and Figure 25"
     needs = needs("paper_geometry")
 
     def content(self, jobs: Sequence[Job], add_figure: AddFigure) -> Iterator[Block]:
@@ -41,6 +41,9 @@ class AxesByDepth(Sweep):
                 yield elsewhere(source)
             columns = {f"{axis}, d={depth}": f"syn{depth}" for depth in (1, 2, 3)}
             yield printed_beside(source, columns, jobs, _at_depth)
+        drawn = printed("depth")["figure_25"]
+        columns = {f"chain_recovery, {column}": column for column in drawn.columns}
+        yield printed_beside(drawn, columns, jobs, _at_depth)
 
 
 def _at_depth(job: Job, column: str) -> Measured:

@@ -18,15 +18,16 @@ import run as command
 from framework.analysis.evidence import Job, load
 from framework.errors import UserError
 from framework.records import Row
-from framework.registry import plugins
+from framework.registry import find, plugins
 from framework.sandbox import available
 from framework.store.answers import answer_records
+from plugins.recipes._paper_values import printed
 from plugins.recipes.depth._decay import LAWS
 from plugins.recipes.depth._knobs import by_setting, setting
 from plugins.recipes.depth.costs import edges_of
 from plugins.recipes.depth.organisation import _printed_beside
 from tests.launching import framework
-from tests.plugins.recipes.depth.views import VIEWS
+from tests.plugins.recipes.depth.views import VIEWS, captioned
 from tests.plugins.recipes.pages import Printed, at, depth, mean, near, tables, values
 
 EXPERIMENTS = Path(__file__).resolve().parents[4] / "conf" / "experiment" / "depth"
@@ -489,7 +490,7 @@ def lifts(jobs: list[Job], pages: dict[str, Printed], text: str) -> None:
 
 
 def four_cells(jobs: list[Job], pages: dict[str, Printed], text: str) -> None:
-    (table,) = pages.values()
+    table = captioned(pages, "Compliance with and without the specification")
     for job in jobs:
         spec = "full_spec" if setting(job, "domain.spec") == "full" else "stripped"
         for column, axis in (("compliance", "compliance"), ("merge ready", "merge_ready")):
@@ -635,6 +636,24 @@ def sweep(sweeps: dict[str, Path], name: str) -> Path:
     return sweeps[name]
 
 
+def as_printed(recipe: type, jobs: list[Job], pages: dict[str, Printed]) -> None:
+    """Every number of the paper's tables that a recipe has beside or below its own."""
+    for name in getattr(recipe, "beside", ()):
+        source = printed("depth")[name]
+        table = captioned(pages, f"{source.source} as the paper prints it")
+        for label, row in source.values.items():
+            for column, value in zip(source.columns, row, strict=True):
+                assert table.text(label, column) == (value or "–")
+    for name in getattr(recipe, "also", ()):
+        source = printed("depth")[name]
+        table = captioned(pages, f"{source.source}.")
+        both = [job.arm for job in jobs if job.arm in source.values]
+        assert both
+        for arm in both:
+            for column, value in source.row(arm).items():
+                assert not value or f"printed {value}" in table.text(arm, column)
+
+
 def test_every_recipe_is_checked_on_its_experiment() -> None:
     found = (p for p in plugins("recipe") if p.name.startswith("depth/"))
     depth_recipes = {p.name: p.cls for p in found if p.cls.needs}
@@ -677,6 +696,7 @@ def test_what_a_recipe_prints_is_what_the_rows_say(
     assert jobs
     assert all(not row.error for job in jobs for row in job.rows)
     check(jobs, pages, text)
+    as_printed(find("recipe", recipe).cls, jobs, pages)
     assert "Measured here: domain " in text
     assert "://" not in (tmp_path / "p" / "report.html").read_text()
 

@@ -27,6 +27,7 @@ def grids(jobs: list[Job], pages: dict[str, Printed], _: str) -> None:
             for level in (1, 2, 3):
                 near(table.number(job.arm, f"{axis}, d={level}"), mean(job, axis, at(level)), 3)
     assert "printed 0.93" in captioned(pages, "Table 20.").text("bm25", "compliance, d=1")
+    assert "printed 0.00" in captioned(pages, "Figure 25.").text("none", "chain_recovery, d=3")
     assert captioned(pages, "Table 20.").text("rerank_ce", "compliance, d=1").startswith("– ")
 
 
