@@ -22,7 +22,10 @@ from framework.retention import gold_tokens
 DOMAINS = [
     "loan",
     pytest.param("claims", marks=pytest.mark.slow),
-    pytest.param("prior_authorization", marks=pytest.mark.slow),
+    *(
+        pytest.param(name, marks=pytest.mark.slow)
+        for name in ("prior_authorization", "change_release", "lab_results", "voucher_hearing")
+    ),
 ]
 CASES = 200
 

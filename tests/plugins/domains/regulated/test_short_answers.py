@@ -40,6 +40,20 @@ NOTICES: Mapping[str, str] = {
         "information that would show the contrary helps. You may appeal within 180 days, and then "
         "sue under ERISA section 502(a). Criteria are free of charge."
     ),
+    "change_release": (
+        "Your change is blocked. Reasons: {reasons}. Rules: {provisions}. Submit it again with "
+        "evidence, or ask the change advisory board within 5 working days. In the change log."
+    ),
+    "lab_results": (
+        "Your measurements are rejected. Reasons: {reasons}. Criteria: {provisions}. Results sent "
+        "are recalled. Corrective action: a new round. Our complaint process is yours on request; "
+        "we answer in 15 working days."
+    ),
+    "voucher_hearing": (
+        "Your termination is upheld. Reasons: {reasons}. Sections: {provisions}. Facts by a "
+        "preponderance of the evidence at the hearing. This copy is yours. A court may review it "
+        "if asked within 30 days."
+    ),
 }
 """The shortest wording that is still a notice: what the checklist asks for and nothing else."""
 
