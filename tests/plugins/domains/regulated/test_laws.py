@@ -186,7 +186,7 @@ def test_nothing_states_the_outcome(spec: str) -> None:
     one = domain(spec, injection=False)
     outcome = re.compile(
         r"\b(approv(e|ed|al)|den(y|ied|ial)|refer(red|ral to)?|reject(ed)?|pay in part|"
-        r"releas(e|ed|ing)|block(ed|ing)?|accept(ed|ance)?|revers(e|ed|al)|uph(o|e)ld(ing)?)\b",
+        r"releas(e|ed|ing)|block(ed|ing)?|accept(ed|ance)?|revers(e|ed|al)|affirm(ed|ing)?)\b",
         re.IGNORECASE,
     )
     for case in cases(spec)[:60]:

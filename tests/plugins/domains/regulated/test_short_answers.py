@@ -50,7 +50,7 @@ NOTICES: Mapping[str, str] = {
         "we answer in 15 working days."
     ),
     "voucher_hearing": (
-        "Your termination is upheld. Reasons: {reasons}. Sections: {provisions}. Facts by a "
+        "Your termination is affirmed. Reasons: {reasons}. Sections: {provisions}. Facts by a "
         "preponderance of the evidence at the hearing. This copy is yours. A court may review it "
         "if asked within 30 days."
     ),

@@ -167,9 +167,9 @@ def test_only_the_sentence_that_reports_an_adverse_action_reports_it(spec: str) 
         ("lab_results", "The results were discarded.", True),
         ("lab_results", "We are unable to accept the samples.", True),
         ("lab_results", "QC-4. Reject if the spike recovery is below 80%.", False),
-        ("voucher_hearing", "The termination is affirmed.", True),
+        ("voucher_hearing", "The termination is upheld.", True),
         ("voucher_hearing", "We could not set aside the termination.", True),
-        ("voucher_hearing", "Section 4. Uphold if the repayment balance is above $900.", False),
+        ("voucher_hearing", "Section 4. Affirm if the repayment balance is above $900.", False),
     ],
 )
 def test_the_action_may_be_worded_in_other_ways(spec: str, sentence: str, stated: bool) -> None:
@@ -265,7 +265,7 @@ UNLAWFUL = {
         "A reason for our decision was your national origin.",
     ),
     "voucher_hearing": (
-        "The termination is upheld because of your familial status.",
+        "The termination is affirmed because of your familial status.",
         "Another ground was the age of the tenant.",
     ),
 }
