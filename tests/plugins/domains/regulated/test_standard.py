@@ -238,7 +238,7 @@ NO_OTHER_ACTION = {
     "voucher_hearing": (
         "The termination was not reversed.",
         "If a court has reversed the termination, the voucher is issued again.",
-        "A termination is reversed only where no ground is shown.",
+        "Where no ground is shown, a termination is reversed.",
     ),
 }
 UNLAWFUL = {
