@@ -95,7 +95,7 @@ def short(spec: str, case: Case) -> dict[str, Any]:
     ("spec", "too_long"),
     [
         *(("loan", 1), ("claims", 22), ("prior_authorization", 16)),
-        *(("change_release", -1), ("lab_results", 17), ("voucher_hearing", -1)),
+        *(("change_release", 16), ("lab_results", 17), ("voucher_hearing", 23)),
     ],
 )
 def test_a_right_decision_fits_the_short_form_and_has_every_point(spec: str, too_long: int) -> None:
