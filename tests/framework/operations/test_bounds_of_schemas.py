@@ -28,8 +28,8 @@ from framework.operations.synthesize_schema import (
 from framework.records import FactField, TaskCard
 from plugins.domains.regulated.domain import Regulated
 from plugins.domains.regulated.settings import RegulatedSettings
-from tests.plugins.domains.regulated.support import SPECS
 from plugins.models.rule_based.model import RuleBased, RuleBasedSettings
+from tests.plugins.domains.regulated.support import SPECS
 
 PLUGINS = Path(plugins.__file__).parent
 FILES = sorted([*SHIPPED.glob("**/schema.json"), *PLUGINS.glob("**/prompts/**/schema.json")])

@@ -63,7 +63,9 @@ def shortest(point: ReasoningPoint) -> str:
     subject, value, basis = (min(words, key=len) for words in point.requires)
     if not point.relation:
         return f"{subject} {value} {basis}"
-    relation = re.search(r" is (?:not )?(?:one of|(?:at or )?(?:above|below)|after|before)\b", point.text)
+    relation = re.search(
+        r" is (?:not )?(?:one of|(?:at or )?(?:above|below)|after|before)\b", point.text
+    )
     assert relation is not None, point
     return f"{subject} {value}{relation[0]} {basis}"
 
