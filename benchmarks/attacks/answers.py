@@ -30,7 +30,10 @@ from framework.testing.adversarial import (
 )
 from framework.testing.arch_conformance import RuleClient, settle
 
-DOMAINS: Final = ("loan", "claims", "prior_authorization", "longmemeval_synthetic", "text_to_sql")
+DOMAINS: Final = (
+    *("loan", "claims", "prior_authorization", "change_release", "lab_results", "voucher_hearing"),
+    *("longmemeval_synthetic", "text_to_sql"),
+)
 CONSTANT: Final = "constant decision"
 BEST: Final = "full_context"
 BESIDE: Final = (CONSTANT, BEST)

@@ -29,12 +29,12 @@ from framework.registry import find, settings_of
 from framework.retention import retained
 from framework.text.tokens import count_tokens
 
-DOMAINS: Final = (
+HELD: Final = (
     *("loan", "claims", "prior_authorization"),
-    *("longmemeval_synthetic", "governance", "codebase"),
+    *("change_release", "lab_results", "voucher_hearing"),
 )
-HELD: Final = DOMAINS[:3]
 """Domains of which every case has a history of its own, with facts and a policy as its gold."""
+DOMAINS: Final = (*HELD, *("longmemeval_synthetic", "governance", "codebase"))
 WORDS: Final = ("rare_first", "shortest_first")
 ARMS: Final = {"oldest_first": "oldest_first", "newest_first": "chat_log"}
 BEST: Final = "bm25"

@@ -31,7 +31,10 @@ from plugins.domains.longmemeval.synthetic import (
 from plugins.domains.regulated.domain import Regulated
 from plugins.domains.regulated.settings import RegulatedSettings
 
-REGULATED: Final = ("loan", "claims", "prior_authorization")
+REGULATED: Final = (
+    *("loan", "claims", "prior_authorization"),
+    *("change_release", "lab_results", "voucher_hearing"),
+)
 SYNTHETIC: Final = "longmemeval_synthetic"
 DOMAINS: Final = (*REGULATED, SYNTHETIC)
 POLICY: Final = "policy without facts"

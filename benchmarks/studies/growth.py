@@ -22,6 +22,7 @@ from benchmarks.results import ROOT, RUNS, call
 from framework.cli.runs import finished_runs
 from framework.reporting.markdown import print_or_put
 from plugins.domains.regulated.domain import Regulated
+from plugins.domains.regulated.loading import SPECS
 from plugins.domains.regulated.settings import RegulatedSettings
 
 COLUMNS: Final = (
@@ -35,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--into", help="a file with markers for the table")
     parser.add_argument(
-        "--domain", default="loan", choices=("loan", "claims", "prior_authorization")
+        "--domain", default="loan", choices=sorted(file.stem for file in SPECS.glob("*.yaml"))
     )
     parser.add_argument(
         "--lengths", default="", help="tokens of histories, with commas; all of the experiment's"

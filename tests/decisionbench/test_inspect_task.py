@@ -21,6 +21,7 @@ from framework.registry import plugins
 from framework.store.state import load_finished
 from framework.testing.server import ModelServer
 from tests.extras import needs_inspect
+from tests.plugins.domains.regulated.support import SPECS
 
 pytestmark = pytest.mark.inspect
 
@@ -223,7 +224,7 @@ def generated() -> list[str]:
         needs_data = "sha256" in {field.name for field in fields(one.settings)}
         if shipped and not needs_data and "evaluate" in one.cls.protocols:
             found.append(one.name)
-    return [*found, "loan", "claims", "prior_authorization"]
+    return [*found, *SPECS]
 
 
 def test_every_generated_domain_is_a_task(tmp_path: Path) -> None:

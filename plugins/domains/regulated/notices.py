@@ -17,7 +17,12 @@ PLAIN: Final = (
     "Provisions applied: {provisions}."
 )
 """The letter of the rule-based model where it knows no form of the standard."""
-BY_HEART: Final = frozenset({"12 CFR 1002.9", "10 CCR 2695.7(b)", "29 CFR 2560.503-1(g)"})
+BY_HEART: Final = frozenset(
+    {
+        *("12 CFR 1002.9", "10 CCR 2695.7(b)", "29 CFR 2560.503-1(g)"),
+        *("24 CFR 982.555(e)(6)", "ISO/IEC 17025:2017, 7.10", "Fernhill Change Standard 4.2"),
+    }
+)
 """The standards of which it knows one."""
 _MET_BY: Final = {
     "{each_reason}": "{reasons}",

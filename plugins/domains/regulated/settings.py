@@ -26,7 +26,8 @@ def _shares() -> dict[str, float]:
 class RegulatedSettings(Bounded):
     """Which spec, how long, and in which shares.
 
-    spec : a built-in spec (`loan`, `claims`, `prior_authorization`) or the path of a YAML file.
+    spec : a built-in spec (`loan`, `claims`, `prior_authorization`, `change_release`,
+        `lab_results`, `voucher_hearing`) or the path of a YAML file.
     tokens : nominal length of a history in tokens, 2,000 to 200,000; the real length is within 5%
         of it.
     filler_share : share of those tokens in office filler; the rest are documents of the case.

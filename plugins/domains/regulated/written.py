@@ -35,7 +35,7 @@ AS_THEY_ARE: Final = frozenset({"policy", "amendment", "monitoring"})
 _PLAIN: Final = "record"
 """The use of the documents that state facts plainly, in whatever words."""
 _SENTENCE: Final = re.compile(r"(?<=[.!?])\s+|\n+")
-_DECIDING: Final = ("decline", "grant", "refuse", "reject")
+_DECIDING: Final = ("decline", "deny", "grant", "refuse", "reject")
 """Verbs of an outcome in any domain, besides those of a spec."""
 _ENDINGS: Final = "(?:e|s|es|ed|ing|al|y|ys|ies|ied|id|ying|ial|red|ring|ral)"
 _NUMBERS: Final = frozenset({"count", "score"})

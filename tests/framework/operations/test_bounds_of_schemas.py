@@ -29,6 +29,7 @@ from framework.records import FactField, TaskCard
 from plugins.domains.regulated.domain import Regulated
 from plugins.domains.regulated.settings import RegulatedSettings
 from plugins.models.rule_based.model import RuleBased, RuleBasedSettings
+from tests.plugins.domains.regulated.support import SPECS
 
 PLUGINS = Path(plugins.__file__).parent
 FILES = sorted([*SHIPPED.glob("**/schema.json"), *PLUGINS.glob("**/prompts/**/schema.json")])
@@ -96,7 +97,7 @@ def test_the_room_of_an_answer_is_that_of_its_form() -> None:
     assert most_tokens({"anyOf": [met, why]}) == most_tokens(why)
 
 
-@pytest.mark.parametrize("spec", ["loan", "claims", "prior_authorization"])
+@pytest.mark.parametrize("spec", SPECS)
 def test_the_whole_answer_of_the_rule_based_model_fits_its_form(spec: str) -> None:
     domain, model = Regulated(RegulatedSettings(spec=spec)), RuleBased(RuleBasedSettings())
     operation, notices = Decide(), []

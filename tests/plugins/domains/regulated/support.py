@@ -14,7 +14,10 @@ from plugins.domains.regulated.policy import Policy
 from plugins.domains.regulated.sampled import Sampled
 from plugins.domains.regulated.settings import RegulatedSettings
 
-SPECS = ("loan", "claims", "prior_authorization")
+SPECS = (
+    *("loan", "claims", "prior_authorization"),
+    *("change_release", "lab_results", "voucher_hearing"),
+)
 SEED = 20
 CASES = 200
 
@@ -83,6 +86,24 @@ def derived(spec: str, facts: Mapping[str, Any]) -> dict[str, Any]:
                 "net_payment": max(0, covered - f["deductible"]),
                 "report_delay": (f["report_date"] - f["date_of_loss"]).days,
                 "policy_age": (f["date_of_loss"] - f["policy_start"]).days,
+            }
+        case "change_release":
+            return {
+                "interruption": f["downtime"] + f["rollback"],
+                "exposed": f["active_accounts"] * f["first_wave"] / 100,
+                "audit_age": (f["submitted"] - f["audit_date"]).days,
+            }
+        case "lab_results":
+            return {
+                "total_error": f["field_error"] + f["bench_error"],
+                "repeat_cost": f["points"] * f["price"],
+                "holding": (f["analyzed"] - f["collected"]).days,
+            }
+        case "voucher_hearing":
+            return {
+                "income": f["wages"] + f["other_income"],
+                "stake": f["subsidy"] * f["term"],
+                "delay": (f["asked_date"] - f["notice_date"]).days,
             }
         case _:
             return {

@@ -185,7 +185,8 @@ def test_nothing_states_the_outcome(spec: str) -> None:
     """No document but the policy, and the injected sentence, has a word of decision in it."""
     one = domain(spec, injection=False)
     outcome = re.compile(
-        r"\b(approv(e|ed|al)|den(y|ied|ial)|refer(red|ral to)?|reject(ed)?|pay in part)\b",
+        r"\b(approv(e|ed|al)|den(y|ied|ial)|refer(red|ral to)?|reject(ed)?|pay in part|"
+        r"releas(e|ed|ing)|block(ed|ing)?|accept(ed|ance)?|revers(e|ed|al)|affirm(ed|ing)?)\b",
         re.IGNORECASE,
     )
     for case in cases(spec)[:60]:

@@ -190,7 +190,7 @@ def test_nothing_of_it_states_an_outcome(spec: str) -> None:
     for text in (*listed, *matters, *wording.matters["other"]):
         assert not outcome.search(text), text
         assert not any(label in text.casefold() for label in labels), text
-    assert all(re.match(r"(the|a|an) ", matter) for matter in matters)
+    assert all(re.match(r"(the|a|an) ", m) for m in (*matters, *wording.matters["other"]))
 
 
 def test_the_forms_have_what_is_filled_in() -> None:

@@ -40,6 +40,20 @@ NOTICES: Mapping[str, str] = {
         "information that would show the contrary helps. You may appeal within 180 days, and then "
         "sue under ERISA section 502(a). Criteria are free of charge."
     ),
+    "change_release": (
+        "Your change is blocked. Reasons: {reasons}. Rules: {provisions}. Submit it again with "
+        "evidence, or ask the change advisory board within 5 working days. In the change log."
+    ),
+    "lab_results": (
+        "Your measurements are rejected. Reasons: {reasons}. Criteria: {provisions}. Results sent "
+        "are recalled. Corrective action: a new round. Our complaint process is yours on request; "
+        "we answer in 15 working days."
+    ),
+    "voucher_hearing": (
+        "Your termination is affirmed. Reasons: {reasons}. Sections: {provisions}. Facts by a "
+        "preponderance of the evidence at the hearing. This copy is yours. A court may review it "
+        "if asked within 30 days."
+    ),
 }
 """The shortest wording that is still a notice: what the checklist asks for and nothing else."""
 
@@ -49,7 +63,9 @@ def shortest(point: ReasoningPoint) -> str:
     subject, value, basis = (min(words, key=len) for words in point.requires)
     if not point.relation:
         return f"{subject} {value} {basis}"
-    relation = re.search(r" is (?:not )?(?:one of|(?:at or )?(?:above|below))\b", point.text)
+    relation = re.search(
+        r" is (?:not )?(?:one of|(?:at or )?(?:above|below)|after|before)\b", point.text
+    )
     assert relation is not None, point
     return f"{subject} {value}{relation[0]} {basis}"
 
@@ -78,7 +94,11 @@ def short(spec: str, case: Case) -> dict[str, Any]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("spec", "too_long"), [("loan", 1), ("claims", 22), ("prior_authorization", 16)]
+    ("spec", "too_long"),
+    [
+        *(("loan", 1), ("claims", 22), ("prior_authorization", 16)),
+        *(("change_release", 16), ("lab_results", 17), ("voucher_hearing", 23)),
+    ],
 )
 def test_a_right_decision_fits_the_short_form_and_has_every_point(spec: str, too_long: int) -> None:
     """In so many cases the shortest rationale with every point is longer than the form's."""

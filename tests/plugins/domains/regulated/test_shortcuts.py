@@ -137,8 +137,14 @@ def test_the_check_finds_a_planted_shortcut(spec: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("spec", SPECS)
 def test_labels_come_in_the_same_shares_in_every_stratum(spec: str) -> None:
-    """Were abstention commoner among open cases, seeing that a case is open would be a hint."""
-    found = list(zip(drawn(spec).strata[:1_000], drawn(spec).labels[:1_000], strict=True))
-    strata, outcomes = sorted({stratum for stratum, _ in found}), list(shared(spec).spec.labels)
-    table = [[found.count((stratum, outcome)) for outcome in outcomes] for stratum in strata]
+    """Were abstention commoner among open cases, seeing that a case is open would be a hint.
+
+    The label is the plan's target: test_laws. Over ten seeds, as one seed's first 1,000 cases of
+    one spec may differ by chance: of change_release those of seed 20 do, with a p of .0024.
+    """
+    one, outcomes = shared(spec), list(shared(spec).spec.labels)
+    plans = [one._plan(seed, i) for seed in range(SEED, SEED + 10) for i in range(1_000)]
+    found = Counter((plan.stratum, plan.target) for plan in plans)
+    strata = sorted({stratum for stratum, _ in found})
+    table = [[found[stratum, outcome] for outcome in outcomes] for stratum in strata]
     assert chi2_contingency(table).pvalue > 0.01

@@ -161,6 +161,15 @@ def test_only_the_sentence_that_reports_an_adverse_action_reports_it(spec: str) 
         ("claims", "You may think that the claim has been wrongfully denied.", False),
         ("prior_authorization", "The requested therapy is not approved.", True),
         ("prior_authorization", "PT-4. Deny if the total visits is above 40 visits.", False),
+        ("change_release", "Your change was not released.", True),
+        ("change_release", "We have rejected the patch, blocked this build.", True),
+        ("change_release", "REL-4. Block if the soak time is below 40 hours.", False),
+        ("lab_results", "The results were discarded.", True),
+        ("lab_results", "We are unable to accept the samples.", True),
+        ("lab_results", "QC-4. Reject if the spike recovery is below 80%.", False),
+        ("voucher_hearing", "The termination is upheld.", True),
+        ("voucher_hearing", "We could not set aside the termination.", True),
+        ("voucher_hearing", "Section 4. Affirm if the repayment balance is above $900.", False),
     ],
 )
 def test_the_action_may_be_worded_in_other_ways(spec: str, sentence: str, stated: bool) -> None:
@@ -184,6 +193,21 @@ OTHER_ACTIONS = {
         "The requested therapy was approved.",
         "We decided to cover the visits.",
     ),
+    "change_release": (
+        "We have released your change.",
+        "The rollout was approved.",
+        "We decided to ship the build.",
+    ),
+    "lab_results": (
+        "We have accepted your results.",
+        "The measurements were validated.",
+        "We decided to certify the set.",
+    ),
+    "voucher_hearing": (
+        "We have reversed the termination.",
+        "The termination was set aside.",
+        "We agreed to cancel your termination.",
+    ),
 }
 NO_OTHER_ACTION = {
     "loan": (
@@ -201,6 +225,21 @@ NO_OTHER_ACTION = {
         "Unless the request is approved on review, no visit is covered.",
         "The therapy was never authorized.",
     ),
+    "change_release": (
+        "The rollout cannot be approved.",
+        "Unless the change is authorized on review, no build is shipped.",
+        "An earlier build was released in spring.",
+    ),
+    "lab_results": (
+        "The set was never validated.",
+        "If a new set is accepted, we will write to you.",
+        "An earlier set was accepted in spring.",
+    ),
+    "voucher_hearing": (
+        "The termination was not reversed.",
+        "If a court has reversed the termination, the voucher is issued again.",
+        "Where no ground is shown, a termination is reversed.",
+    ),
 }
 UNLAWFUL = {
     "loan": (
@@ -217,6 +256,18 @@ UNLAWFUL = {
         "The request is denied due to the member's age.",
         "A reason for our decision was your disability.",
     ),
+    "change_release": (
+        "The change is blocked because of the engineer's age.",
+        "A reason for our decision was the religion of the author.",
+    ),
+    "lab_results": (
+        "The set was rejected due to the owner's age.",
+        "A reason for our decision was your national origin.",
+    ),
+    "voucher_hearing": (
+        "The termination is affirmed because of your familial status.",
+        "Another ground was the age of the tenant.",
+    ),
 }
 LAWFUL = {
     "loan": (
@@ -227,6 +278,9 @@ LAWFUL = {
     ),
     "claims": ("The reason is the age of the roof.", "No claim is denied because of race."),
     "prior_authorization": ("The reason is the age of the images.",),
+    "change_release": ("The reason is the age of the last check.",),
+    "lab_results": ("A reason was the age of the standards.", "Sex and race play no part."),
+    "voucher_hearing": ("A reason was the age of the promise to pay.",),
 }
 WITHDRAWN = (
     "None of the reasons above was a reason for our decision.",
@@ -307,6 +361,9 @@ FIGURES = {
         "fact:policy_number": "POL-000000",
     },
     "prior_authorization": {"fact:member_id": "MEM-000000"},
+    "change_release": {"fact:change_number": "CHG-000000"},
+    "lab_results": {"fact:set_number": "SET-000000"},
+    "voucher_hearing": {"fact:hearing_number": "HRG-000000"},
 }
 
 

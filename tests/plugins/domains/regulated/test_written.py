@@ -86,7 +86,9 @@ def test_a_fact_that_is_missing_or_another_s_is_refused(spec: str) -> None:
             for other, its in template.facts:
                 if other.type == fact.type and its != value and not fact.vocabulary:
                     text = template.body.replace(value, "@").replace(its, value)
-                    assert template.faults(text.replace("@", its)), text
+                    if (text := text.replace("@", its)) == template.body:
+                        continue  # both stand there in other forms
+                    assert template.faults(text), text
                     swapped += 1
     assert tried > 30
     assert swapped > 0
