@@ -107,10 +107,6 @@ class ExternalMemory(Arch[S]):
         # What sets this history apart in a store that others write to as well, earlier runs too: so
         # by chance, not by the seed. No measured value may depend on it. Some take only a UUID.
         self.tenant = str(uuid.uuid4())
-        if settings.replay:
-            settings.require_recorded()
-        else:
-            self.require()
         if current_dry_run() is not None:
             raise UserError(
                 "a third-party system can't be estimated, as it would have to be started and to "
@@ -121,6 +117,10 @@ class ExternalMemory(Arch[S]):
                 "this memory calls a language model, which model=rule_based is not: choose "
                 "model=local or another"
             )
+        if settings.replay:
+            settings.require_recorded()
+        else:  # last: it may install what the system needs
+            self.require()
 
     @classmethod
     def under(cls, settings: S) -> type[Self]:
