@@ -139,8 +139,8 @@ class Environment(ABC):
             if self.is_there:
                 yield f"{self.name}: there already: {self.folder}"
                 return
-            n = counted(self.size, "package")
-            yield f"{self.name}: installing {n} by the hashes of {self.lock} into {self.folder}"
+            packages = f"{counted(self.size, 'package')} by the hashes of {self.lock}"
+            yield f"{self.name}: installing {packages} into {self.folder}"
             shutil.rmtree(self.folder, ignore_errors=True)
             try:
                 self.install()

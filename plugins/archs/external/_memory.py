@@ -49,6 +49,9 @@ class System(Protocol):
     def forget(self, event: Event, given: str) -> None:
         """Delete an event; `given` is the id that the system gave it, if any."""
 
+    def expect(self, question: bytes, answer: bytes) -> None:
+        """Take `answer` if the next call asks `question`: it was given to a run that was killed."""
+
     def reset(self) -> None:
         """Forget everything. Raises NoReset where nothing declares how."""
 
@@ -78,6 +81,9 @@ class Carried:
         with self._proxy.serving(self._loop, searching=False):
             self._system.forget(event, given)
 
+    def expect(self, question: bytes, answer: bytes) -> None:
+        self._system.expect(question, answer)
+
     def reset(self) -> None:
         with self._proxy.serving(self._loop, searching=False):
             self._system.reset()
@@ -101,6 +107,9 @@ class ExternalMemory(Arch[S]):
     adapted = True
     deterministic = False
     axes = ("traced",)
+    leaves_last = False
+    """Whether the keeper of its system can leave an answer that no arm took, in `last`."""
+    last: Path | None = None
 
     def __init__(self, settings: S, context: ArchContext) -> None:
         super().__init__(settings, context)
@@ -191,15 +200,18 @@ class ExternalMemory(Arch[S]):
         def opened() -> System:
             arm = this()
             assert arm is not None, "an arm that nobody has can't be asked"
+            arm.last = exchanges.last.path if exchanges.last is not None else None
             return arm.start(loop)
 
-        return Exchanges(
+        exchanges = Exchanges(
             Path(self.settings.exchanges),
             self.about(),
             history,
             None if self.settings.replay else opened,
             drivers=self.settings.drivers,
+            last_s=self.settings.timeout_seconds if self.leaves_last else None,
         )
+        return exchanges
 
     def about(self) -> dict[str, Any]:
         """All beside the history that has a part in what the system answers, as plain data."""
