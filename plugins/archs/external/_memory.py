@@ -109,7 +109,7 @@ class ExternalMemory(Arch[S]):
     axes = ("traced",)
     leaves_last = False
     """Whether the keeper of its system can leave an answer that no arm took, in `last`."""
-    last: Path | None = None
+    _opened: Sequence[System] = ()
 
     def __init__(self, settings: S, context: ArchContext) -> None:
         super().__init__(settings, context)
@@ -147,6 +147,12 @@ class ExternalMemory(Arch[S]):
     def open(self, proxy: Proxy | None = None) -> System:
         """A fresh system, started and empty; the proxy carries its models. Raises SystemFailed."""
 
+    @property
+    def last(self) -> Path | None:
+        """Where an answer that no arm took is left; None where it is not."""
+        kept = [one.last for one in self._opened if isinstance(one, Exchanges)]
+        return kept[0].path if kept and kept[0] is not None else None
+
     def start(self, loop: asyncio.AbstractEventLoop) -> System:
         """What `open` gives; the models that its mapping declares are asked in this loop.
 
@@ -169,7 +175,7 @@ class ExternalMemory(Arch[S]):
         self._tracer = Tracer(history)
         self._told = {event.id: event for event in history}
         self._guard = threading.Lock()
-        self._opened: list[System] = []
+        self._opened = []
         self._named: dict[str, list[str]] = defaultdict(list)
         self._stopped = False
         try:
@@ -180,7 +186,7 @@ class ExternalMemory(Arch[S]):
 
     def _write(self, history: Sequence[Event], loop: asyncio.AbstractEventLoop) -> None:
         system = self._begin(history, loop)
-        self._opened.append(system)
+        self._opened = [system]
         weakref.finalize(self, system.close)
         with system.turn() if isinstance(system, Exchanges) else nullcontext():
             for event in history:
@@ -200,10 +206,9 @@ class ExternalMemory(Arch[S]):
         def opened() -> System:
             arm = this()
             assert arm is not None, "an arm that nobody has can't be asked"
-            arm.last = exchanges.last.path if exchanges.last is not None else None
             return arm.start(loop)
 
-        exchanges = Exchanges(
+        return Exchanges(
             Path(self.settings.exchanges),
             self.about(),
             history,
@@ -211,7 +216,6 @@ class ExternalMemory(Arch[S]):
             drivers=self.settings.drivers,
             last_s=self.settings.timeout_seconds if self.leaves_last else None,
         )
-        return exchanges
 
     def about(self) -> dict[str, Any]:
         """All beside the history that has a part in what the system answers, as plain data."""
