@@ -5,11 +5,12 @@
 The systems are one in sh, one in Python whose searches are counted in a file as paid, one in Python
 that asks a language model at every write, whose calls a server of ours counts there too, and
 `server_memory`, or a toy in its place where its environment is not made. A run is killed (SIGKILL)
-again and again until it is done. Then no row may be lost or doubled; what was answered may not have
-been paid for again, but for what was under way at the moment of a kill (`paid_again`; `answered_ms`
-is how long before its kill the answer was out, where it was); no view may be over the budget; where
-the system is declared deterministic, the rows of two undisturbed runs are the same, and those of
-the killed one too.
+again and again until it is done. Then no row may be lost or doubled; nothing may have been paid for
+twice, what was under way at the moment of a kill included (`paid_again`; `answered_ms` is how long
+before its kill the answer was out, where it was; `kept` how many calls and searches were under way
+at a kill and were not asked again); no view may be over the budget; where the system is declared
+deterministic, the rows of two undisturbed runs are the same, and those of the killed one too. A
+paid answer takes PAID_S seconds, so that kills hit some that are under way.
 """
 
 from __future__ import annotations
@@ -48,8 +49,7 @@ RUN: Final = (
     "arch.canaries=false",
     "report=false",
 )
-_UNDER_WAY_S: Final = 2.0
-"""Between a search's line in the ledger and its record, on a machine that is busy."""
+PAID_S: Final = 0.1
 
 
 class Model(ThreadingHTTPServer):
@@ -70,6 +70,7 @@ class _Answer(BaseHTTPRequestHandler):
     def do_POST(self) -> None:  # the name that the class looks for
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self._note({"search": asked["messages"], "time": time.time()})
+        time.sleep(PAID_S)
         said = {"message": {"content": asked["messages"][-1]["content"]}, "finish_reason": "stop"}
         usage = {"prompt_tokens": 1, "completion_tokens": 1}
         body = json.dumps({"choices": [said], "usage": usage, "model": "counted"}).encode()
@@ -94,9 +95,10 @@ class _Answer(BaseHTTPRequestHandler):
 def systems(place: Path) -> dict[str, dict[str, Any]]:
     """The mappings, by name."""
     python = [sys.executable, "-S", "-E"]
+    paid = [str(place / LEDGER), str(PAID_S)]
     found: dict[str, dict[str, Any]] = {
         "shell": {"command": ["sh", str(STUBS / "memory.sh")], "deterministic": True},
-        "counted": {"command": [*python, str(STUBS / "counted.py"), str(place / LEDGER)]},
+        "counted": {"command": [*python, str(STUBS / "counted.py"), *paid]},
         "caller": {
             "command": [sys.executable, str(STUBS / "caller.py"), str(BRIDGE)],
             "models": {"chat": True, "embeddings": True},
@@ -138,8 +140,8 @@ def killed(place: Path, kills: int, seed: int) -> dict[str, Any]:
     model = Model(place / LEDGER)
     seconds, wanted = {}, {}
     hit: Counter[str] = Counter()
-    moments, sent, problems = list[float](), list[float](), list[str]()
-    under_way, answered = Counter[float](), list[float]()
+    sent, problems = list[float](), list[str]()
+    again, answered, kept = Counter[float](), list[float](), 0
     for name in names:
         begun = time.monotonic()
         _finish(place, name, place / f"whole-{name}", model)
@@ -157,16 +159,13 @@ def killed(place: Path, kills: int, seed: int) -> dict[str, Any]:
         attempt += 1
         for _ in range(rng.randint(3, 8)):
             after = rng.uniform(0.1, 0.9) * seconds[name]
-            if hit.total() == kills or not _kill(
-                after, place, name, directory, moments, sent, model
-            ):
+            if hit.total() == kills or not _kill(after, place, name, directory, sent, model):
                 break
             hit[f"{name}: {_where(directory)}"] += 1
         _finish(place, name, directory, model)
         problems += [f"{directory.name}: {p}" for p in _problems(directory, name, mapped, wanted)]
-        problems += [
-            f"{directory.name}: {p}" for p in _twice(place, moments, sent, under_way, answered)
-        ]
+        problems += [f"{directory.name}: {p}" for p in _twice(place, sent, again, answered)]
+        kept += _kept(place, sent)
         (place / LEDGER).unlink(missing_ok=True)
         print(f"{hit.total()} kills, {attempt} runs, {problems}", file=sys.stderr, flush=True)
     return {
@@ -174,10 +173,11 @@ def killed(place: Path, kills: int, seed: int) -> dict[str, Any]:
         "runs": attempt,
         "where": dict(sorted(hit.items())),
         "paid_again": {
-            "calls": under_way.total(),
-            "kills": len(under_way),
+            "calls": again.total(),
+            "kills": len(again),
             "answered_ms": sorted(round(1000 * one, 1) for one in answered),
         },
+        "kept": kept,
         "problems": problems,
     }
 
@@ -210,13 +210,12 @@ def _kill(
     place: Path,
     name: str,
     directory: Path,
-    moments: list[float],
     sent: list[float],
     model: Model,
 ) -> bool:
     """Start or go on, and kill after so long; whether it was still running.
 
-    sent, moments : get when the signal was sent, and when the process was gone.
+    sent : gets when the signal was sent.
     """
     process = subprocess.Popen(
         _command(name, directory, model),
@@ -230,7 +229,6 @@ def _kill(
         sent.append(time.time())
         process.send_signal(signal.SIGKILL)
         process.wait()
-        moments.append(time.time())
         return True
     return False
 
@@ -268,42 +266,47 @@ def _problems(
     return [str(one) for one in found]
 
 
-def _twice(
-    place: Path,
-    moments: Sequence[float],
-    sent: Sequence[float],
-    under_way: Counter[float],
-    answered: list[float],
-) -> list[str]:
-    """Searches and calls of a model that were paid for again after they had been answered.
-
-    under_way : gets, by the moment of a kill, how many were under way then and paid for again.
-    answered : gets the seconds from an answer to the kill that came before it was kept.
-    """
+def _paid(place: Path) -> tuple[dict[str, list[float]], dict[str, list[float]]]:
+    """When each search and call of a model was asked for, and when its answer was out."""
     ledger = place / LEDGER
     lines = ledger.read_text().splitlines() if ledger.is_file() else []
-    times: dict[str, list[float]] = {}
+    asked: dict[str, list[float]] = {}
     out: dict[str, list[float]] = {}
     for line in lines:
         told = json.loads(line)
-        for moments_of, key in ((times, "time"), (out, "answered")):
+        for times, key in ((asked, "time"), (out, "answered")):
             if key in told:
-                moments_of.setdefault(json.dumps(told["search"]), []).append(told[key])
+                times.setdefault(json.dumps(told["search"]), []).append(told[key])
+    return asked, out
+
+
+def _twice(
+    place: Path, sent: Sequence[float], again: Counter[float], answered: list[float]
+) -> list[str]:
+    """Searches and calls of a model that were paid for again.
+
+    again : gets, by the moment of the kill before it, how many were paid for again. answered : gets
+    the seconds from an answer to the kill that came before it was kept.
+    """
+    asked, out = _paid(place)
     found = []
-    for search, at in times.items():
+    for search, at in asked.items():
         for moment in at[:-1]:
-            kill = next((one for one in moments if 0 <= one - moment < _UNDER_WAY_S), None)
-            if kill is None:
-                found.append(f"paid again: {search[:80]}")
-                continue
-            under_way[kill] += 1
-            if under_way[kill] > _CASES:  # a history has one call under way at most
-                found.append(f"paid again, {under_way[kill]} at one kill: {search[:80]}")
-            signalled = sent[moments.index(kill)]
-            answered += [
-                signalled - one for one in out.get(search, ()) if moment <= one < signalled
-            ]
+            kill = next((one for one in sent if one >= moment), 0.0)
+            again[kill] += 1
+            found.append(f"paid again: {search[:80]}")
+            answered += [kill - one for one in out.get(search, ()) if moment <= one < kill]
     return found
+
+
+def _kept(place: Path, sent: Sequence[float]) -> int:
+    """Searches and calls that were under way at a kill, and were not asked again."""
+    asked, out = _paid(place)
+    return sum(
+        len(at) == 1 and any(at[0] <= kill < out[search][0] for kill in sent)
+        for search, at in asked.items()
+        if search in out
+    )
 
 
 if __name__ == "__main__":

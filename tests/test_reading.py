@@ -11,6 +11,7 @@ ROOT: Final = Path(__file__).resolve().parents[1]
 OWN: Final = {
     "framework/text/reading.py": "the place",
     "framework/sandbox/_launcher.py": "a job of ours, in a process that imports nothing of ours",
+    "framework/models/carrier.py": "what this process and the one that it started pickle",
     "framework/store/journal.py": "the bytes that it has just written",
     "framework/rows.py": "rows that this process has packed",
     "hydra_plugins/_decisionbench_composing.py": "options that this process has pickled",

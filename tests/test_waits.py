@@ -50,6 +50,7 @@ UNBOUNDED: Final = {
         "os.read(alive, 1)": "a thread for as long as who made the process lives",
         "boss.recv()": "a worker waits for work, and ends with who made it (`_end_with`)",
     },
+    "framework/models/carrier.py": {"self._lock": "held while a message is passed on"},
     "framework/models/transport.py": {
         "flight.result()": "the future is done",
         "asyncio.wait([flight])": "another task of this process, whose call has a deadline",
@@ -91,6 +92,7 @@ UNBOUNDED: Final = {
     },
     "plugins/archs/external/_keeper.py": {
         "os.read(descriptor, _CHUNK)": "it is ready",
+        "os.read(out, _CHUNK)": "it is ready",
         "select.select(list(reading - full), list(writing), [])": "ends with the arm or the system",
     },
     "plugins/archs/external/_exchanges.py": {

@@ -1,4 +1,4 @@
-"""Environments: what an arm needs beside this package, made on request and never on the way."""
+"""Environments: what an arm needs beside this package, made by a command or a plugin."""
 
 from __future__ import annotations
 

@@ -41,6 +41,7 @@ class ThroughSDK(Served[S]):
     path: ClassVar[str]
     most_bytes: int = 2**26
     """Of one answer."""
+    may_be_carried: bool = True
     _client: Any = None
 
     @abstractmethod

@@ -17,7 +17,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from framework.errors import StopRun, UserError
 from framework.models.sqlite import connect
@@ -79,6 +79,17 @@ class Spending:
         self._path = path
         self._own: set[int] = set()
         self._freed = asyncio.Event()
+
+    @property
+    def opened_with(self) -> tuple[Any, ...]:
+        """What `opened` makes the same account of, in another process."""
+        return self._path, self.scope, self.max_usd, self.max_tokens
+
+    @classmethod
+    def opened(cls, known: tuple[Any, ...]) -> Spending:
+        """The account that is known so (`opened_with`)."""
+        path, scope, max_usd, max_tokens = known
+        return cls(path, scope, max_usd=max_usd, max_tokens=max_tokens)
 
     @cached_property
     def _db(self) -> sqlite3.Connection:

@@ -23,6 +23,11 @@ def share_among(processes: int) -> None:
     _sharing = processes
 
 
+def sharing() -> int:
+    """How many processes share a limit (see `share_among`)."""
+    return _sharing
+
+
 class Throttle:
     """The one bounded pool of a model's calls.
 

@@ -15,6 +15,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final, Generic, TypeVar
 from urllib.parse import urlsplit
@@ -22,6 +23,7 @@ from urllib.parse import urlsplit
 from framework.bounds import Bounded, at_least
 from framework.errors import DoesNotFit, ModelError, StopRun, UserError
 from framework.models.cache import Response, ResponseCache, key_of
+from framework.models.carrier import Carrier, is_carried
 from framework.models.dry_run import current_dry_run, likely_tokens
 from framework.models.prices import Price, no_price, price_of
 from framework.models.spending import Reservation, Spending, current
@@ -124,6 +126,9 @@ class CallFailed(Exception):
         self.wait_s = wait_s
         self.maybe_billed = maybe_billed
 
+    def __reduce__(self) -> tuple[Any, tuple[()]]:
+        return partial(CallFailed, **vars(self)), ()
+
     def __str__(self) -> str:
         return f"{self.status}: {self.problem}"
 
@@ -137,6 +142,8 @@ class Served(ABC, Generic[S]):
     group: ClassVar[str] = "model"
     name: ClassVar[str]
     provider: ClassVar[str]
+    may_be_carried: bool = False
+    """Whether its calls can be made, by class and settings alone, in another process."""
     paid_share: float = 1.0
     """Of the list price, what is paid."""
 
@@ -149,6 +156,7 @@ class Served(ABC, Generic[S]):
         if not settings.replay and current_dry_run() is None:
             self._key = _key(settings, self.group, self.name)
         self._cache: ResponseCache | None = None
+        self._carrier: Carrier | None = None
         self._throttle = Throttle(
             settings.concurrency, settings.requests_per_minute, settings.tokens_per_minute
         )
@@ -220,8 +228,11 @@ class Served(ABC, Generic[S]):
         return usd * self.paid_share, most_in + most_out
 
     async def close(self) -> None:
-        """Let go of the cache."""
+        """Let go of the cache, and of the process that makes calls."""
         self._greeted = None
+        if self._carrier is not None:
+            self._carrier.close()
+            self._carrier = None
         if self._cache is not None:
             self._cache.close()
             self._cache = None
@@ -283,7 +294,8 @@ class Served(ABC, Generic[S]):
         flight: asyncio.Future[Response] = asyncio.get_running_loop().create_future()
         self._flights[key] = flight
         try:
-            response, paid = await self._alone(operation, body, key)
+            call = self._open_carrier().alone if self._is_carried else self.alone
+            response, paid = await call(operation, body, key)
             flight.set_result(response)
             return response, paid
         except Exception as error:
@@ -294,7 +306,17 @@ class Served(ABC, Generic[S]):
             flight.cancel()  # where it has neither: whoever waits makes the call
             del self._flights[key]
 
-    async def _alone(self, operation: str, body: dict[str, Any], key: str) -> tuple[Response, bool]:
+    @property
+    def _is_carried(self) -> bool:
+        """Whether a call made now is to outlive this process; what no cache keeps can't."""
+        return is_carried() and self.settings.cache is not None and self.may_be_carried
+
+    def _open_carrier(self) -> Carrier:
+        if self._carrier is None or self._carrier.pid != os.getpid():  # a fork has its parent's
+            self._carrier = Carrier(self)
+        return self._carrier
+
+    async def alone(self, operation: str, body: dict[str, Any], key: str) -> tuple[Response, bool]:
         """Make the call, or wait for a process that makes it; whether we paid for it."""
         cache = self._open_cache()
         if cache is None:

@@ -117,6 +117,7 @@ class Batched(ThroughSDK[B], LLM[B]):
         self._warned: set[str] = set()
         if settings.batch:
             self.paid_share = _PAID
+            self.may_be_carried = False  # a batch outlives who sent it, and is fetched later
             self.most_bytes = _MOST_BYTES
             self._throttle = Throttle(settings.batch_size, first=settings.batch_size)
 

@@ -7,6 +7,7 @@ pip (_pip.py) or npm (_npm.py), looks where its own configuration says.
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
 import shutil
 import subprocess
@@ -19,6 +20,7 @@ from typing import ClassVar, Final
 
 from framework.errors import UserError
 from framework.store.atomic import lock, write_text
+from framework.text.counting import counted
 
 LONGEST: Final = 300
 """Characters of what a program said that an error repeats."""
@@ -26,6 +28,7 @@ _DONE: Final = "complete"
 """A file in an environment that was made to its end."""
 _INSTALL_S: Final = 1800.0
 """The longest that an installation may take, of another process too."""
+_log: Final = logging.getLogger("framework.memories")
 
 
 def root() -> Path:
@@ -68,6 +71,11 @@ class Environment(ABC):
     def check(self) -> None:
         """Raise UserError where the lock is none, or of other packages than are asked for."""
 
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """How many packages the lock has."""
+
     @abstractmethod
     def install(self) -> None:
         """Make the folder from the lock."""
@@ -97,12 +105,21 @@ class Environment(ABC):
         """Whether it was made to its end."""
         return bool(self.digest) and (self.folder / _DONE).is_file()
 
-    def require(self) -> None:
-        """Raise UserError where it is not there."""
-        if not self.is_there:
-            raise UserError(
-                f"{self.name} needs its environment: decisionbench env create {self.name}"
-            )
+    def require(self, *, install: bool) -> None:
+        """Have it there, made now if `install`. Raises UserError, with the command that makes it.
+
+        Without a lock it is not made on the way: a lock is part of the identity that a run has.
+        """
+        if self.is_there:
+            return
+        command = f"decisionbench env create {self.name}"
+        if not install or not self.digest:
+            raise UserError(f"{self.name} needs its environment: {command}")
+        try:
+            for line in self.create():
+                _log.info("%s", line)
+        except UserError as error:
+            raise UserError(f"{error}; to try again: {command}") from None
 
     def create(self) -> Iterator[str]:
         """Make it, where it is not there; a line for each step. Raises UserError where that fails.
@@ -122,7 +139,8 @@ class Environment(ABC):
             if self.is_there:
                 yield f"{self.name}: there already: {self.folder}"
                 return
-            yield f"{self.name}: installing into {self.folder}"
+            packages = f"{counted(self.size, 'package')} by the hashes of {self.lock}"
+            yield f"{self.name}: installing {packages} into {self.folder}"
             shutil.rmtree(self.folder, ignore_errors=True)
             try:
                 self.install()

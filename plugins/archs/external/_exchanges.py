@@ -24,6 +24,7 @@ from framework.errors import DataError, DoesNotFit, StopRun
 from framework.models.client import Ledger, UsageContext, current_usage, track_usage
 from framework.records import EMPTY, Event, Usage
 from framework.text.canonical import digest
+from plugins.archs.external._last import Last, Left, left
 from plugins.archs.external._mapping import Found, SystemFailed
 from plugins.archs.external._recorded import Recorded
 
@@ -45,13 +46,15 @@ class Exchanges:
     system, for what is not recorded; None, to replay, where that raises StopRun. Failures are
     recorded too, and prompts that did not fit, but no failures that `close` makes, or a model, nor
     of a system that does not start.
+    last_s : seconds that a system's last answer takes at most, which its keeper leaves in the file
+    of `last` (_last.py), there before `open` is called; None where it leaves none.
     drivers : the files of ours that speak to the system, by their digests. What was recorded with
     others can be replayed, but nothing is added to it: StopRun. Keys don't hold them.
     """
 
     __slots__ = (
-        "_asks", "_closed", "_done", "_drivers", "_failure", "_key", "_live", "_lock", "_named",
-        "_open", "_recorded", "_told",
+        "_asks", "_closed", "_done", "_drivers", "_failure", "_key", "_last_s", "_left", "_live",
+        "_lock", "_named", "_open", "_recorded", "_told", "last",
     )  # fmt: skip
 
     def __init__(
@@ -62,8 +65,11 @@ class Exchanges:
         open: Callable[[], System] | None,
         *,
         drivers: Mapping[str, str] = EMPTY,
+        last_s: float | None = None,
     ) -> None:
-        self._open = open
+        self._open, self._last_s = open, last_s
+        self.last: Last | None = None
+        self._left: dict[str, Left] = {}
         self._drivers = drivers
         self._asks = "model" in about or "embedder" in about
         self._live: System | None = None
@@ -114,6 +120,9 @@ class Exchanges:
         answer = self._answer(key, f"a search for {query[:60]!r}", search)
         return [Found(text=text, ids=tuple(ids), score=s) for text, ids, s in answer["found"]]
 
+    def expect(self, question: bytes, answer: bytes) -> None:
+        """Nothing: it takes by itself what was left."""
+
     def tools(self) -> list[str]:
         return self._live.tools() if self._live is not None else []
 
@@ -122,6 +131,8 @@ class Exchanges:
         if self._live is not None:
             self._live.close()
         self._recorded.close()
+        if self.last is not None:
+            self.last.close()
 
     def _change(self, operation: str, event: Event | None) -> None:
         def change(system: System) -> Mapping[str, Any]:
@@ -183,18 +194,25 @@ class Exchanges:
         """
         before, ledger = Ledger(), Ledger()
         try:
-            answer = self._tried(ask, before, ledger)
+            answer = self._tried(key, ask, before, ledger)
             used = _total(ledger)
             if measured := _measured(used):
                 answer["usage"] = measured
             at_once = not answer.keys().isdisjoint(("found", "failed", "unfit"))
-            return self._recorded.put(key, answer, at_once=at_once), used.plus(_total(before))
+            stands = self._recorded.put(key, answer, at_once=at_once)
+            if (known := self._left.pop(key, None)) is not None:
+                known.path.unlink(missing_ok=True)
+            return stands, used.plus(_total(before))
         except BaseException:
             _book(_total(ledger), _total(ledger).plus(_total(before)))
             raise
 
     def _tried(
-        self, ask: Callable[[System], Mapping[str, Any]], before: Ledger, ledger: Ledger
+        self,
+        key: str,
+        ask: Callable[[System], Mapping[str, Any]],
+        before: Ledger,
+        ledger: Ledger,
     ) -> dict[str, Any]:
         """The answer. before : takes what telling the system again used; ledger : the operation."""
         answer: dict[str, Any]
@@ -204,6 +222,10 @@ class Exchanges:
                 raise SystemFailed(f"it has ended before: {self._failure}")
             with _metered(before):
                 system = self._caught_up()
+            if self.last is not None:
+                self.last.note(key)
+            if (known := self._left.get(key)) is not None:
+                system.expect(known.question, known.answer)
             begun = time.perf_counter()
             with _metered(ledger):
                 answer = dict(ask(system))
@@ -218,6 +240,9 @@ class Exchanges:
             answer = {"unfit": [unfit.needs, unfit.context]}
         answer["seconds"] = round(time.perf_counter() - begun, 4)
         return answer
+
+    def _is_known(self, key: str) -> bool:
+        return self._recorded.get(key) is not None
 
     def _require_same_drivers(self) -> None:
         """Raise StopRun where the file's answers came through other drivers than those of now."""
@@ -234,6 +259,9 @@ class Exchanges:
         assert self._open is not None
         if self._live is None:
             self._require_same_drivers()
+            if self._last_s is not None:
+                self._left = left(self._recorded.path, self._last_s, self._is_known)
+                self.last = Last(self._recorded.path)
             self._live = self._open()
             for operation, event in self._done:
                 self._tell(self._live, operation, event)

@@ -32,14 +32,19 @@ _STDERR_KEPT: Final = 2000
 class Home:
     """A directory of its own for one history, gone with `close`; the system's HOME and place.
 
-    port : where it is to listen, if it is a server. command, environment : what starts the keeper,
+    port : where it is to listen, if it is a server. last : where the keeper leaves an answer that
+        no arm took. command, environment : what starts the keeper,
         and with it the system. secrets : what may not be told of them.
     """
 
     __slots__ = ("_errors", "_folder", "command", "environment", "path", "secrets")
 
     def __init__(
-        self, settings: CommandSettings, proxy: Proxy | None = None, port: int | None = None
+        self,
+        settings: CommandSettings,
+        proxy: Proxy | None = None,
+        port: int | None = None,
+        last: Path | None = None,
     ) -> None:
         self.secrets = Secrets(settings)
         # Beside the socket of its models, in a folder that the keeper removes with both.
@@ -62,6 +67,7 @@ class Home:
         bound = BOUND if port is None else 0
         keeper = [sys.executable, "-I", "-S", str(_KEEPER), str(bound), closed]
         keeper += [str(self._folder), str(self._errors)]
+        keeper += ["-" if last is None else str(last.absolute()), str(settings.timeout_seconds)]
         self.command = [*keeper, *map(str, fill(settings.command, values))]
 
     def errors(self) -> int:

@@ -8,8 +8,12 @@ run itself killed.
 It ends, too, with the system, by its exit status and with the last of what it wrote to stderr; and
 when the system writes more than BOUND bytes without being told anything, by status 75.
 
+Where the arm is gone while an answer is under way, or before it recorded one, the keeper waits for
+that answer and leaves it in LAST (_last.py), so that nothing is paid for again.
+
 Arguments: BOUND (0: none), the system call filter in hex (`-`: none, so with the host's network),
-the home, the file that its own stderr is, COMMAND...
+the home, the file that its own stderr is, LAST (`-`: none), the SECONDS that an answer may take,
+COMMAND...
 """
 
 # Without pathlib and subprocess, whose imports would double the start of this process.
@@ -18,6 +22,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import fcntl
 import os
 import select
 import signal
@@ -30,15 +35,55 @@ _CLONE_NEWUSER, _CLONE_NEWNET = 0x10000000, 0x40000000
 _PR_SET_PDEATHSIG, _PR_SET_SECCOMP = 1, 22
 _PR_SET_CHILD_SUBREAPER, _PR_SET_NO_NEW_PRIVS = 36, 38
 _CHUNK, _STDERR_KEPT, _PENDING = 65536, 2000, 1 << 20
+_LONGEST = 1 << 24
 
 
 class _Ended(Exception):
     """Raised by SIGTERM."""
 
 
+class _Last:
+    """The last line that the system was told, and what it has said since."""
+
+    def __init__(self, place: str, seconds: float) -> None:
+        self._question, self._answer = bytearray(), bytearray()
+        self._seconds, self._file = seconds, None
+        if place != "-":
+            with contextlib.suppress(OSError):
+                self._file = os.open(place, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
+                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+    def told(self, data: bytes) -> None:
+        if self._file is not None:
+            if self._question.endswith(b"\n"):
+                self._question.clear()
+                self._answer.clear()
+            self._question += data
+
+    def said(self, data: bytes) -> None:
+        if self._file is not None and len(self._answer) <= _LONGEST:
+            self._answer += data
+
+    def leave(self, out: int) -> None:
+        """Wait for the end of the answer, and write it down."""
+        if self._file is None or not self._question.endswith(b"\n"):
+            return
+        end = time.monotonic() + self._seconds
+        while not self._answer.endswith(b"\n"):
+            left = end - time.monotonic()
+            if left <= 0 or not select.select([out], [], [], max(0.0, left))[0]:
+                return
+            data = os.read(out, _CHUNK)
+            if not data:
+                return
+            self.said(data)
+        os.write(self._file, self._question + self._answer)
+
+
 def main() -> NoReturn:
     """Start the system, relay, and leave nothing behind."""
-    bound, filter_, home, errors, *command = int(sys.argv[1]), *sys.argv[2:]
+    bound, filter_, home, errors, place, seconds, *command = int(sys.argv[1]), *sys.argv[2:]
+    last = _Last(place, float(seconds))
 
     def ended(*_: object) -> NoReturn:
         raise _Ended
@@ -57,8 +102,10 @@ def main() -> NoReturn:
     tail, status, left = bytearray(), 1, False
     try:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})
-        status = _relay(pipes[0][1], pipes[1][0], pipes[2][0], bound, tail)
+        status = _relay(pipes[0][1], pipes[1][0], pipes[2][0], bound, tail, last)
         left = status == 1
+        if left:
+            last.leave(pipes[1][0])
         if status == 0:
             status = _exit_status(system)
     except (_Ended, OSError):
@@ -122,7 +169,7 @@ def _close_network(filter_: bytes) -> None:
             raise OSError(ctypes.get_errno(), "its network could not be closed")
 
 
-def _relay(to: int, out: int, err: int, bound: int, tail: bytearray) -> int:
+def _relay(to: int, out: int, err: int, bound: int, tail: bytearray, last: _Last) -> int:
     """Pass on until the system closes its output (0), the arm leaves (1), or it floods (75)."""
     asked, said, unprompted = bytearray(), bytearray(), 0
     os.set_blocking(to, False)
@@ -138,6 +185,7 @@ def _relay(to: int, out: int, err: int, bound: int, tail: bytearray) -> int:
                 if not data:
                     return 1
                 asked += data
+                last.told(data)
                 unprompted = 0
             elif not data:
                 reading.discard(descriptor)
@@ -146,6 +194,7 @@ def _relay(to: int, out: int, err: int, bound: int, tail: bytearray) -> int:
                 del tail[:-_STDERR_KEPT]
             else:
                 said += data
+                last.said(data)
                 unprompted += len(data)
                 if 0 < bound < unprompted:
                     tail[:] = f"it wrote more than {bound:,} bytes unasked".encode()

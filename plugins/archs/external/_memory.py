@@ -49,6 +49,9 @@ class System(Protocol):
     def forget(self, event: Event, given: str) -> None:
         """Delete an event; `given` is the id that the system gave it, if any."""
 
+    def expect(self, question: bytes, answer: bytes) -> None:
+        """Take `answer` if the next call asks `question`: it was given to a run that was killed."""
+
     def reset(self) -> None:
         """Forget everything. Raises NoReset where nothing declares how."""
 
@@ -78,6 +81,9 @@ class Carried:
         with self._proxy.serving(self._loop, searching=False):
             self._system.forget(event, given)
 
+    def expect(self, question: bytes, answer: bytes) -> None:
+        self._system.expect(question, answer)
+
     def reset(self) -> None:
         with self._proxy.serving(self._loop, searching=False):
             self._system.reset()
@@ -101,16 +107,15 @@ class ExternalMemory(Arch[S]):
     adapted = True
     deterministic = False
     axes = ("traced",)
+    leaves_last = False
+    """Whether the keeper of its system can leave an answer that no arm took, in `last`."""
+    _opened: Sequence[System] = ()
 
     def __init__(self, settings: S, context: ArchContext) -> None:
         super().__init__(settings, context)
         # What sets this history apart in a store that others write to as well, earlier runs too: so
         # by chance, not by the seed. No measured value may depend on it. Some take only a UUID.
         self.tenant = str(uuid.uuid4())
-        if settings.replay:
-            settings.require_recorded()
-        else:
-            self.require()
         if current_dry_run() is not None:
             raise UserError(
                 "a third-party system can't be estimated, as it would have to be started and to "
@@ -121,6 +126,10 @@ class ExternalMemory(Arch[S]):
                 "this memory calls a language model, which model=rule_based is not: choose "
                 "model=local or another"
             )
+        if settings.replay:
+            settings.require_recorded()
+        else:  # last: it may install what the system needs
+            self.require()
 
     @classmethod
     def under(cls, settings: S) -> type[Self]:
@@ -137,6 +146,12 @@ class ExternalMemory(Arch[S]):
     @abstractmethod
     def open(self, proxy: Proxy | None = None) -> System:
         """A fresh system, started and empty; the proxy carries its models. Raises SystemFailed."""
+
+    @property
+    def last(self) -> Path | None:
+        """Where an answer that no arm took is left; None where it is not."""
+        kept = [one.last for one in self._opened if isinstance(one, Exchanges)]
+        return kept[0].path if kept and kept[0] is not None else None
 
     def start(self, loop: asyncio.AbstractEventLoop) -> System:
         """What `open` gives; the models that its mapping declares are asked in this loop.
@@ -160,7 +175,7 @@ class ExternalMemory(Arch[S]):
         self._tracer = Tracer(history)
         self._told = {event.id: event for event in history}
         self._guard = threading.Lock()
-        self._opened: list[System] = []
+        self._opened = []
         self._named: dict[str, list[str]] = defaultdict(list)
         self._stopped = False
         try:
@@ -171,7 +186,7 @@ class ExternalMemory(Arch[S]):
 
     def _write(self, history: Sequence[Event], loop: asyncio.AbstractEventLoop) -> None:
         system = self._begin(history, loop)
-        self._opened.append(system)
+        self._opened = [system]
         weakref.finalize(self, system.close)
         with system.turn() if isinstance(system, Exchanges) else nullcontext():
             for event in history:
@@ -199,6 +214,7 @@ class ExternalMemory(Arch[S]):
             history,
             None if self.settings.replay else opened,
             drivers=self.settings.drivers,
+            last_s=self.settings.timeout_seconds if self.leaves_last else None,
         )
 
     def about(self) -> dict[str, Any]:

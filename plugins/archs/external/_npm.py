@@ -60,6 +60,10 @@ class NpmEnvironment(Environment):
             if locked.get(name) != version:
                 raise self.lacks(package)
 
+    @property
+    def size(self) -> int:
+        return len(self._read(self.lock)["packages"]) - 1
+
     def install(self) -> None:
         self._declare(self.folder)
         shutil.copyfile(self.lock, self.folder / "package-lock.json")

@@ -50,8 +50,7 @@ class PipEnvironment(Environment):
                 report = read_json(_pip(making / "bin" / "python", self.name, words))
         lines = sorted(_line(found) for found in report["install"])
         asked = " ".join(self.packages)
-        made = f"Python {platform.python_version()}, {sys.platform} {platform.machine()}"
-        return f"# {asked}\n# {made}\n" + "\n".join(lines) + "\n", len(lines)
+        return f"# {asked}\n# {_here()}\n" + "\n".join(lines) + "\n", len(lines)
 
     def check(self) -> None:
         locked = {_plain(line.split(" ")[0]) for line in self.lock.read_text().splitlines()}
@@ -59,12 +58,32 @@ class PipEnvironment(Environment):
             if _plain(package) not in locked:
                 raise self.lacks(package)
 
+    @property
+    def size(self) -> int:
+        return len(re.findall(r"^[^#\s]", self.lock.read_text(), re.MULTILINE))
+
     def install(self) -> None:
         _venv(self.folder)
         # The lock has them all: what one asks of another (`pydantic[email]`) has no hash.
         words = ["install", "--quiet", "--require-hashes", "--no-deps"]
-        _pip(self.bin / "python", self.name, [*words, "-r", str(self.lock)])
+        try:
+            _pip(self.bin / "python", self.name, [*words, "-r", str(self.lock)])
+        except UserError as error:
+            made = re.search(r"^# (Python .*)$", self.lock.read_text(), re.MULTILINE)
+            if made is None or _without_patch(made[1]) == _without_patch(_here()):
+                raise
+            raise UserError(f"{error} (the lock is of {made[1]}, this is {_here()})") from None
         _pip(self.bin / "python", self.name, ["check"])
+
+
+def _here() -> str:
+    """What a lock is made for, as its second line says it."""
+    return f"Python {platform.python_version()}, {sys.platform} {platform.machine()}"
+
+
+def _without_patch(made: str) -> str:
+    """Without what of a version of Python makes no difference to its packages."""
+    return re.sub(r"(\d+\.\d+)\.\S+,", r"\1,", made)
 
 
 def _plain(requirement: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import subprocess
+from pathlib import Path
 from typing import Any, Final
 
 from plugins.archs.external._home import Home
@@ -25,10 +26,14 @@ class Program:
     __slots__ = ("_owner", "home", "process")
 
     def __init__(
-        self, settings: CommandSettings, proxy: Proxy | None = None, port: int | None = None
+        self,
+        settings: CommandSettings,
+        proxy: Proxy | None = None,
+        port: int | None = None,
+        last: Path | None = None,
     ) -> None:
         self._owner = os.getpid()
-        self.home = Home(settings, proxy, port)
+        self.home = Home(settings, proxy, port, last)
         try:
             self.process = self._started(subprocess.PIPE if port is None else subprocess.DEVNULL)
         except BaseException:

@@ -26,6 +26,7 @@ from socketserver import ThreadingMixIn, UnixStreamServer
 from typing import Any, Final
 
 from framework.contracts import ArchContext, maybe_await
+from framework.models.carrier import carried
 from framework.text.reading import read_json
 from framework.text.tokens import count_tokens
 from plugins.archs.external._chat import ChatAnswer, ChatRequest, SystemChat
@@ -103,7 +104,8 @@ class Proxy:
         operation that failed are cancelled. Raises what one of them raised.
         """
         with self._turn:
-            self._asker = _Asker(loop, copy_context(), searching)
+            with carried():
+                self._asker = _Asker(loop, copy_context(), searching)
             try:
                 yield
                 self._end(cancel=False)

@@ -132,6 +132,7 @@ class CommandSettings(SystemSettings):
         `{python}` its interpreter.
     lock : the file of their hashes, in `{system}`, the folder of shipped drivers, or in `{here}`;
         NAME.lock is pip's, NAME.package-lock.json npm's.
+    install : whether the environment is made from its lock before the first run that needs it.
     models : which of the run's models it calls.
     """
 
@@ -142,6 +143,7 @@ class CommandSettings(SystemSettings):
     network: bool = False
     packages: tuple[str, ...] = ()
     lock: str = ""
+    install: bool = field(default=True, metadata=OPERATIONAL)
     models: Models | None = None
 
     def __post_init__(self) -> None:
@@ -198,13 +200,13 @@ class CommandSettings(SystemSettings):
         """Raise UserError where there is no command, or what it needs is not on this machine."""
         if not self.command:
             raise UserError("arch.command: a command that starts the system is required")
-        environment = self.own_environment
-        if environment is not None:
-            environment.require()
         check_variables(self)
         check_keys(self.environment, "environment")
         check_words(self.environment.values(), "environment")
         check_words(self.command, "command")
+        environment = self.own_environment
+        if environment is not None:
+            environment.require(install=self.install)
         values = {**dict.fromkeys(self.starts, ""), **self.places}
         program = fill(self.command[0], values)
         if "/" in program and not Path(program).is_absolute():  # its place is the fresh home

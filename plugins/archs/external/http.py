@@ -118,8 +118,6 @@ class HttpMemory(ExternalMemory[HttpSettings]):
     """A third-party system behind a JSON API, with declared endpoints (any-memory.md)."""
 
     def require(self) -> None:
-        if self.settings.command:
-            self.settings.require_command()
         if self.settings.address or not self.settings.command:
             url = self.settings.require_address()
             if url.query or url.fragment:
@@ -127,6 +125,8 @@ class HttpMemory(ExternalMemory[HttpSettings]):
                     "arch.address: contains parameters; each call has its own path and fields"
                 )
         self.settings.require_calls()
+        if self.settings.command:
+            self.settings.require_command()
 
     def open(self, proxy: Proxy | None = None) -> System:
         return HttpSystem(self.settings, self.tenant, proxy)

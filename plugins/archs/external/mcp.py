@@ -74,11 +74,11 @@ class McpMemory(ExternalMemory[McpSettings]):
             raise UserError("arch=mcp needs the package mcp: pip install 'decisionbench[mcp]'")
         if bool(self.settings.command) == bool(self.settings.address):
             raise UserError("arch.command: a command or an address is required, and not both")
+        self.settings.require_calls()
         if self.settings.command:
             self.settings.require_command()
         else:
             self.settings.require_address()
-        self.settings.require_calls()
 
     def open(self, proxy: Proxy | None = None) -> System:
         return McpSystem(self.settings, self.tenant, proxy)

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Final
 
 from framework.records import Event
@@ -41,11 +42,13 @@ class ProcessSettings(CommandSettings):
 class ProcessMemory(ExternalMemory[ProcessSettings]):
     """A third-party system in any language: JSON lines on its stdin and stdout (any-memory.md)."""
 
+    leaves_last = True
+
     def require(self) -> None:
         self.settings.require_command()
 
     def open(self, proxy: Proxy | None = None) -> System:
-        return LineSystem(self.settings, self.tenant, proxy)
+        return LineSystem(self.settings, self.tenant, proxy, self.last)
 
 
 class LineSystem:
@@ -53,6 +56,7 @@ class LineSystem:
 
     __slots__ = (
         "_closed",
+        "_expected",
         "_failure",
         "_home",
         "_lock",
@@ -62,11 +66,18 @@ class LineSystem:
         "_tenant",
     )
 
-    def __init__(self, settings: CommandSettings, tenant: str, proxy: Proxy | None = None) -> None:
+    def __init__(
+        self,
+        settings: CommandSettings,
+        tenant: str,
+        proxy: Proxy | None = None,
+        last: Path | None = None,
+    ) -> None:
         self._tenant, self._seconds = tenant, settings.timeout_seconds
         self._lock = threading.Lock()
         self._closed, self._failure = False, ""
-        self._program = Program(settings, proxy)
+        self._expected = (b"", b"")
+        self._program = Program(settings, proxy, last=last)
         self._home, self._process = self._program.home, self._program.process
         assert self._process.stdin is not None
         os.set_blocking(self._process.stdin.fileno(), False)
@@ -94,6 +105,9 @@ class LineSystem:
                 raise self._fail(f"retrieve: an item whose {wrong}")
         found = [found_of(r.get("text"), r.get("id"), r.get("score")) for r in results]
         return self._home.secrets.check(found)
+
+    def expect(self, question: bytes, answer: bytes) -> None:
+        self._expected = (question, answer)
 
     def reset(self) -> None:
         self._do({"op": "reset"})
@@ -140,7 +154,9 @@ class LineSystem:
         with self._lock:
             if self._closed or self._failure:
                 raise SystemFailed(f"{op}: it has ended before: {self._failure or 'closed'}")
-            answer = self._exchange(line, op)
+            question, known = self._expected
+            answer = known if line == question else self._exchange(line, op)
+            self._expected = (b"", b"")
         try:
             read = read_json(answer)
         except ValueError:

@@ -1,9 +1,9 @@
 """A memory whose searches are paid for: each is a line in a file that outlives it.
 
-    python counted.py FILE
+    python counted.py FILE [SECONDS]
 
-A second line is written when the answer is out. The newest events that share a word with the query
-come first.
+A search takes so long. A second line is written when the answer is out. The newest events that
+share a word with the query come first.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ def main() -> None:
             answer = {"items": found[: request["limit"]]}
             paid = {"search": [len(events), events[0]["text"], request["query"]]}
             note({**paid, "time": time.time()})
+            time.sleep(float(sys.argv[2]) if len(sys.argv) > 2 else 0.0)
         elif request["op"] == "reset":
             events.clear()
         else:

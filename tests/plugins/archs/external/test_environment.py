@@ -88,8 +88,8 @@ def env(capsys: pytest.CaptureFixture[str], *words: str) -> Done:
     return Done(status=status, out=out, err=err)
 
 
-def started(capsys: pytest.CaptureFixture[str]) -> Done:
-    return run(capsys, *HOTPOT, "n_cases=1", "--config-dir", ".", "arch=toy")
+def started(capsys: pytest.CaptureFixture[str], *words: str) -> Done:
+    return run(capsys, *HOTPOT, "n_cases=1", "--config-dir", ".", "arch=toy", *words)
 
 
 META = "toymemory-1.0.dist-info/METADATA"
@@ -148,7 +148,54 @@ def test_from_a_mapping_to_a_run_in_an_environment_of_its_own(
     assert "no such environment" in env(capsys, "remove", "toy").mistake
     assert "a package is not what the lock says it is: " in env(capsys, "create", "toy").err
     assert env(capsys, "list").out.startswith("no environments")
-    assert started(capsys).mistake == missing
+    assert started(capsys, "arch.install=false").mistake == missing
+    refused = started(capsys)
+    assert refused.status == 2
+    said, error = refused.err.splitlines()
+    assert said.startswith("toy: installing 1 package by the hashes of ")
+    assert "a package is not what the lock says it is: " in error
+    assert error.endswith("; to try again: decisionbench env create toy")
+    assert env(capsys, "list").out.startswith("no environments")
+
+
+@pytest.mark.slow
+def test_the_first_run_makes_the_environment_from_its_lock_and_nothing_else_does(
+    capsys: pytest.CaptureFixture[str], place: Path
+) -> None:
+    assert env(capsys, "create", "toy").status == 0
+    (folder,) = env(capsys, "list").out.split()
+    assert env(capsys, "remove", "toy").status == 0
+    kept = ("arch.exchanges=kept", "arch.canaries=false")
+
+    assert "can't be estimated" in started(capsys, "dry_run=true").mistake
+    assert started(capsys, "--cfg", "job").status == 0
+    assert env(capsys, "list").out.startswith("no environments")
+    first = started(capsys, *kept)
+    assert first.status == 0, first.err
+    lines = [line for line in first.err.splitlines() if line.startswith("toy: ")]
+    into = place / "environments" / folder
+    assert lines == [
+        f"toy: installing 1 package by the hashes of {place}/toy.lock into {into}",
+        "toy: done",
+    ]
+    assert "toy: " not in started(capsys, *kept).err
+    assert env(capsys, "remove", "toy").status == 0
+    replayed = started(capsys, *kept, "arch.replay=true")
+    assert replayed.status == 0, replayed.err
+    assert env(capsys, "list").out.startswith("no environments")
+
+
+@pytest.mark.slow
+def test_a_lock_of_another_platform_that_does_not_fit_says_so(
+    capsys: pytest.CaptureFixture[str], place: Path
+) -> None:
+    made = "Python 2.7.1, plan9 vax"
+    (place / "toy.lock").write_text(
+        f"# toymemory==1.0\n# {made}\ntoymemory==1.0 --hash=sha256:00\n"
+    )
+    done = env(capsys, "create", "toy")
+    assert done.status == 2
+    assert f" (the lock is of {made}, this is Python 3." in done.err
 
 
 @pytest.mark.slow

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -107,9 +108,28 @@ def test_from_a_mapping_to_a_run_in_an_environment_of_its_own(
     program(place / "newer/node", "#!/bin/sh\necho v22.0.0\n")
     with monkeypatch.context() as changed:
         changed.setenv("PATH", str(place / "newer"), prepend=":")
-        assert started(capsys).mistake == MISSING  # it is of another node
+        # It is of another node.
+        assert started(capsys, "arch.install=false").mistake == MISSING
     assert env(capsys, "remove", "toy").out == f"{folder}: removed\n"
-    assert started(capsys).mistake == MISSING
+    assert started(capsys, "arch.install=false").mistake == MISSING
+    again = started(capsys)
+    assert again.status == 0, again.err
+    assert "toy: installing 2 packages by the hashes of " in again.err
+
+
+def test_of_several_that_want_it_at_once_one_makes_it(place: Path) -> None:
+    lock(place)
+    given = {
+        "packages": ["@toys/memory@1.0.0"],
+        "lock": "{here}/toy.package-lock.json",
+        "command": ["{bin}/toy-memory"],
+    }
+    own = settings_of(find("arch", "process"), given).own_environment
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda _: own.require(install=True), range(4)))
+    assert own.is_there
+    (installed,) = (place / "asked").read_text().splitlines()
+    assert installed.startswith("ci ")
 
 
 @pytest.mark.parametrize(
@@ -173,9 +193,13 @@ def test_without_npm_it_is_one_line(
 ) -> None:
     lock(place)
     monkeypatch.setenv("PATH", str(place / "nothing"))
-    assert started(capsys).mistake == MISSING
+    told = "error: toy: npm, which comes with Node.js, is not on this machine"
+    first = started(capsys)
+    assert first.status == 2
+    command = "decisionbench env create toy"
+    assert first.err.splitlines()[1:] == [f"{told}; to try again: {command}"]
     done = env(capsys, "create", "toy")
-    assert done.err == "error: toy: npm, which comes with Node.js, is not on this machine\n"
+    assert done.err == f"{told}\n"
     assert env(capsys, "list").out.startswith("no environments")
 
 
