@@ -109,7 +109,7 @@ ifdef ARGS
 	$(PY) -m benchmarks.scale $(ARGS)
 else
 	$(PY) -m benchmarks.scale --into=$(PERFORMANCE)#scale 1000 10000 100000
-	$(PY) -m benchmarks.scale --set shards=2 --into=$(PERFORMANCE)#shards 1000 10000 100000
+	$(PY) -m benchmarks.scale --set shards=2 --into=$(PERFORMANCE)#shards 100000
 	$(PY) -m benchmarks.scale --again --into=$(PERFORMANCE)#again
 	$(PY) -m benchmarks.histories --into=$(PERFORMANCE)#histories
 	$(PY) -m benchmarks.histories --kept --into=$(PERFORMANCE)#indexes
