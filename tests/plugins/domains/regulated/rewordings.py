@@ -21,6 +21,12 @@ DECISIONS: Final = {
     "approve": ["approve", "approval", "approving", "an approval", "acceptance", "accept"],
     "pay": ["pay", "payment", "paying", "full payment", "pay in full"],
     "pay in part": ["pay in part", "partial payment", "paying in part", "part payment"],
+    "release": ["release", "releasing", "a release", "the release"],
+    "block": ["block", "blocking", "a block", "the block"],
+    "accept": ["accept", "acceptance", "accepting", "an acceptance"],
+    "reject": ["reject", "rejection", "rejecting", "a rejection"],
+    "reverse": ["reverse", "reversal", "reversing", "a reversal"],
+    "affirm": ["affirm", "affirmance", "affirming", "an affirmance"],
 }
 """Nouns and verbs for what a policy calls a decision."""
 
@@ -201,6 +207,7 @@ def not_remaining(rng: Random, verb: str, others: Sequence[str]) -> str:
 
 def _outcome(rng: Random, when: str, verb: str) -> str:
     nouns = [word for word in DECISIONS[verb] if word.endswith(("al", "ment", "ance", "ion"))]
+    nouns = nouns or DECISIONS[verb][-2:]  # `release` and `block` are nouns as they are
     said = rng.choice(_OUTCOME).format(when=when, do=verb, what=rng.choice(nouns))
     return _sentence(rng, said)
 

@@ -184,11 +184,13 @@ def test_edges_do_not_tell_what_matters(spec: str) -> None:
 def test_nothing_states_the_outcome(spec: str) -> None:
     """No document but the policy, and the injected sentence, has a word of decision in it."""
     one = domain(spec, injection=False)
-    outcome = re.compile(
-        r"\b(approv(e|ed|al)|den(y|ied|ial)|refer(red|ral to)?|reject(ed)?|pay in part|"
-        r"releas(e|ed|ing)|block(ed|ing)?|accept(ed|ance)?|revers(e|ed|al)|affirm(ed|ing)?)\b",
-        re.IGNORECASE,
-    )
+    own = {
+        "change_release": r"releas(e|ed|ing)|block(ed|ing)?",
+        "lab_results": r"accept(ed|ance)?",
+        "voucher_hearing": r"revers(e|ed|al)|affirm(ed|ing)?",
+    }
+    general = r"approv(e|ed|al)|den(y|ied|ial)|refer(red|ral to)?|reject(ed)?|pay in part"
+    outcome = re.compile(rf"\b({general}|{own.get(spec, general)})\b", re.IGNORECASE)
     for case in cases(spec)[:60]:
         for event in one.history(case.history_id):
             if event.kind != "policy":
