@@ -107,8 +107,6 @@ class ExternalMemory(Arch[S]):
     adapted = True
     deterministic = False
     axes = ("traced",)
-    leaves_last = False
-    """Whether the keeper of its system can leave an answer that no arm took, in `last`."""
     _opened: Sequence[System] = ()
 
     def __init__(self, settings: S, context: ArchContext) -> None:
@@ -146,6 +144,11 @@ class ExternalMemory(Arch[S]):
     @abstractmethod
     def open(self, proxy: Proxy | None = None) -> System:
         """A fresh system, started and empty; the proxy carries its models. Raises SystemFailed."""
+
+    @property
+    def leaves_last(self) -> bool:
+        """Whether the keeper of its system can leave an answer that no arm took, in `last`."""
+        return False
 
     @property
     def last(self) -> Path | None:

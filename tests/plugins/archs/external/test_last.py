@@ -9,8 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from framework.contracts import ArchContext
 from framework.store.processes import this
 from plugins.archs.external._last import Last, left
+from plugins.archs.external._settings import Models
+from plugins.archs.external.process import ProcessMemory, ProcessSettings
 from tests.framework.models.test_stopping import wait_until
 
 SYSTEM = """
@@ -25,6 +28,8 @@ for line in sys.stdin:
         while not pathlib.Path(sys.argv[2]).exists():
             time.sleep(0.01)
         answer = {"items": [{"text": "found", "id": "e1"}]}
+        if pathlib.Path(sys.argv[2]).with_name("fails").exists():
+            answer = {"error": "away"}
     if request["op"] == "close":
         break
     print(json.dumps(answer), flush=True)
@@ -99,6 +104,28 @@ def test_an_answer_that_nobody_took_is_not_asked_for_again(place: Path) -> None:
     stopped.communicate()
     assert search(place).communicate()[0] == "found\n"
     assert paid(place) == ["one"]
+
+
+def test_an_answer_that_failed_is_not_left(place: Path) -> None:
+    (place / "fails").touch()
+    killed = search(place)
+    wait_until(lambda: paid(place) == ["one"])
+    killed.kill()
+    killed.communicate()
+    (place / "go").touch()
+    wait_until(lambda: bool(files(place)) and b"away" in files(place)[0].read_bytes())
+    (place / "fails").unlink()
+    assert search(place).communicate()[0] == "found\n"
+    assert paid(place) == ["one", "one"]
+    assert files(place) == []
+
+
+def test_nothing_is_left_by_a_system_whose_models_end_with_the_run() -> None:
+    command = ("python3", "system.py")
+    for models, leaves in ((None, True), (Models(embeddings=True), False)):
+        settings = ProcessSettings(command=command, models=models)
+        arm = ProcessMemory(settings, ArchContext(budget_tokens=None, client=None))
+        assert arm.leaves_last is leaves
 
 
 def test_the_answer_is_of_its_question_alone(place: Path) -> None:
