@@ -121,7 +121,7 @@ def test_an_answer_that_failed_is_not_left(place: Path) -> None:
 
 
 def test_nothing_is_left_by_a_system_whose_models_end_with_the_run() -> None:
-    command = ("python3", "system.py")
+    command = ("python3", "{here}/system.py")
     for models, leaves in ((None, True), (Models(embeddings=True), False)):
         settings = ProcessSettings(command=command, models=models)
         arm = ProcessMemory(settings, ArchContext(budget_tokens=None, client=None))
